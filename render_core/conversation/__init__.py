@@ -1,0 +1,1 @@
+"""Messages, tools and variables as chat templates want them, from what clients send."""

@@ -1,0 +1,90 @@
+"""Chat messages from the wire to plain dicts in the key order that templates see (spec 2.3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from render_core.conversation.content import template_content
+from render_core.conversation.tool_calls import template_tool_calls
+from render_core.conversation.wire_form import wire_form
+from render_core.errors import InvalidBodyError, RenderError
+from render_core.template.content_format import ContentFormat
+
+Message = dict[str, Any]
+
+
+def template_messages(messages: list[Any], content_format: ContentFormat, model_name: str) -> list[Message]:
+    """Validate and normalise a conversation. The given list and its messages are left as they are.
+
+    Raises:
+        InvalidBodyError: a message or a part of it has the wrong shape.
+        RenderError: the conversation holds what this service cannot render.
+    """
+    return [
+        _template_message(message, f"body.messages.{index}", content_format, model_name)
+        for index, message in enumerate(messages)
+    ]
+
+
+def _template_message(message: Any, path: str, content_format: ContentFormat, model_name: str) -> Message:
+    message = _with_wire_names(message, path)
+    form = wire_form(message, path)
+    role = message["role"]
+    shown: Message = {
+        "role": role,
+        "content": template_content(role, message.get("content"), form, content_format, path, model_name),
+    }
+    if role == "assistant":
+        if tool_calls := message.get("tool_calls"):
+            shown["tool_calls"] = template_tool_calls(tool_calls, path)
+        if (reasoning := message.get("reasoning")) is not None:
+            if isinstance(reasoning, dict) and reasoning.get("type") == "prompt_embeds":
+                raise RenderError("Reasoning must be text.", "prompt_embeds")
+            shown["reasoning"] = reasoning
+            shown["reasoning_content"] = reasoning
+    elif role == "tool" and "tool_call_id" in message:
+        shown["tool_call_id"] = message["tool_call_id"]
+    for name in ("name", "task"):
+        if isinstance(message.get(name), str):
+            shown[name] = message[name]
+    if role == "developer":
+        tools = message.get("tools")
+        shown["tools"] = [_developer_tool(tool) for tool in tools] if form == "custom" and tools else tools
+    return shown
+
+
+def _with_wire_names(message: Any, path: str) -> Any:
+    """A message whose reasoning has one name and whose tool calls are a list.
+
+    `reasoning_content` is the older name of `reasoning`; the newer one wins when both are given.
+    """
+    if not isinstance(message, dict):
+        return message
+    tool_calls = message.get("tool_calls")
+    if tool_calls is not None and not isinstance(tool_calls, list):
+        if not isinstance(tool_calls, str | dict):
+            raise InvalidBodyError(f"{path}.tool_calls must be a list.", f"{path}.tool_calls")
+        message = message | {"tool_calls": list(tool_calls)}
+    if "reasoning_content" not in message:
+        return message
+    renamed = {name: value for name, value in message.items() if name != "reasoning_content"}
+    if renamed.get("reasoning") is None and message["reasoning_content"] is not None:
+        renamed["reasoning"] = message["reasoning_content"]
+    return renamed
+
+
+def _developer_tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """A tool of a developer message, its keys in the order of OpenAI's type."""
+    function = tool["function"]
+    names = [name for name in ("name", "description", "parameters", "strict") if name in function]
+    ordered = {"function": {name: function[name] for name in (*names, *function)}, "type": tool["type"]}
+    return ordered | {name: value for name, value in tool.items() if name not in ordered}
+
+
+def count_tool_calls(messages: list[Any]) -> int:
+    """How many tool calls the assistant made in earlier turns (parse_context.history_tool_call_cnt)."""
+    return sum(
+        len(message.get("tool_calls") or ())
+        for message in messages
+        if isinstance(message, dict) and message.get("role") == "assistant"
+    )

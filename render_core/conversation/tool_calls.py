@@ -1,0 +1,60 @@
+"""Tool calls of earlier assistant turns, as templates want them: arguments as an object, keys in vLLM's order."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import orjson
+
+from render_core.conversation.wire_form import is_function_tool_call
+from render_core.errors import InvalidBodyError, RenderError
+from render_core.protocol.body import has_long_integer
+
+
+def template_tool_calls(tool_calls: list[Any], path: str) -> list[dict[str, Any]]:
+    """Read the tool calls of one assistant message.
+
+    Raises:
+        InvalidBodyError: a call lacks its id, type, name or arguments, or has them in another type.
+        RenderError: a call is not of type "function", or its arguments nest too deeply.
+    """
+    return [_template_tool_call(call, f"{path}.tool_calls.{index}") for index, call in enumerate(tool_calls)]
+
+
+def _template_tool_call(call: Any, path: str) -> dict[str, Any]:
+    if not is_function_tool_call(call):
+        if isinstance(call, dict) and call.get("type") == "custom" and isinstance(call.get("custom"), dict):
+            raise RenderError("Only tool calls of type function can be rendered.", "tool_calls")
+        raise InvalidBodyError(
+            f"{path} must be a tool call: id, type, and a function with name and arguments as text.", path
+        )
+    function = call["function"]
+    shown = {"arguments": template_arguments(function["arguments"], path), "name": function["name"]}
+    shown |= {name: value for name, value in function.items() if name not in shown}
+    ordered = {"id": call["id"], "function": shown, "type": "function"}
+    return ordered | {name: value for name, value in call.items() if name not in ordered}
+
+
+def template_arguments(arguments: str, path: str) -> dict[str, Any]:
+    """Arguments as an object. What is no JSON object becomes an empty one, so that a conversation can go on.
+
+    Raises:
+        RenderError: the arguments nest too deeply to be read.
+    """
+    if not arguments:
+        return {}
+    if not has_long_integer(arguments):
+        try:
+            parsed = orjson.loads(arguments)
+        except ValueError:
+            pass  # json reads some texts that orjson refuses
+        else:
+            return parsed if isinstance(parsed, dict) else {}
+    try:
+        parsed = json.loads(arguments)
+    except json.JSONDecodeError:
+        return {}
+    except (RecursionError, ValueError):
+        raise RenderError(f"{path}.function.arguments cannot be read.", "tool_calls") from None
+    return parsed if isinstance(parsed, dict) else {}

@@ -1,0 +1,1 @@
+"""Model families: what a family's parsers change in a rendered request."""

@@ -1,0 +1,1 @@
+"""What is decided once, when a model is loaded: files, limits, templates, tokenizer, defaults."""

@@ -1,0 +1,150 @@
+"""A loaded model: one immutable object that every request is rendered with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from render_core.errors import RenderError, UnknownModelError
+from render_core.model.files import ModelFiles, read_model_files
+from render_core.model.limits import context_length, text_part
+from render_core.model.options import ModelOptions, validate_options
+from render_core.sampling import generation_defaults
+from render_core.template.budget import TemplateBudget
+from render_core.template.choice import TemplateSet, compile_templates
+from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer
+
+DEMO_NAME: Final = "render-core-demo"
+_DEMO_ROOT: Final = Path(__file__).resolve().parent.parent / "demo_model"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model ready to render for.
+
+    Attributes:
+        served_names: names that requests may use; the first is canonical.
+        root: where it was loaded from, as the operator wrote it.
+        revision: the commit of a repository's snapshot; None for a directory.
+        is_demo: whether this is the embedded demo model.
+        max_model_len: context length in tokens.
+        vocabulary_size: the model's or the tokenizer's number of ids, whichever is larger.
+        sampling_defaults: from generation_config.json and its override.
+        output_limit: cap on generated tokens that no request can raise; None for none.
+    """
+
+    served_names: tuple[str, ...]
+    root: str
+    revision: str | None
+    is_demo: bool
+    options: ModelOptions
+    config: Mapping[str, Any]
+    max_model_len: int
+    vocabulary_size: int
+    tokenizer: Tokenizer
+    templates: TemplateSet
+    template_budget: TemplateBudget
+    sampling_defaults: Mapping[str, Any]
+    output_limit: int | None
+
+    @property
+    def name(self) -> str:
+        """The canonical served name."""
+        return self.served_names[0]
+
+    @property
+    def tool_call_parser(self) -> str | None:
+        """The parser that tool_choice relies on; without automatic tool choice vLLM loads none."""
+        return self.options.tool_call_parser if self.options.enable_auto_tool_choice else None
+
+    def answering_name(self, requested: str | None) -> str:
+        """The name to answer with: the requested one, or the canonical one when none was given.
+
+        Raises:
+            UnknownModelError: the requested model is not served here.
+        """
+        if not requested:
+            return self.name
+        if requested in self.served_names or self.options.accept_any_model:
+            return requested
+        raise UnknownModelError(
+            f"The model `{_shortened(requested)}` does not exist. Served are: {', '.join(self.served_names)}.", "model"
+        )
+
+    def check_token_ids(self, ids: list[int], param: str) -> None:
+        """Raises RenderError when an id is outside the vocabulary."""
+        if max(ids) >= self.vocabulary_size:
+            raise RenderError(f"{param} holds an id outside the vocabulary of {self.vocabulary_size}.", param)
+
+    def describe(self) -> list[str]:
+        """Lines for the start log: what was loaded and what was decided."""
+        templates = ", ".join(sorted(self.templates.named)) or "none"
+        default = self.templates.override or self.templates.named.get("default")
+        content_format = self.templates.format_of(default) if default else "unknown"
+        lines = [
+            f"model {self.root}" + (f" at revision {self.revision}" if self.revision else ""),
+            f"served as {', '.join(self.served_names)}" + (" and any name" if self.options.accept_any_model else ""),
+            f"context length {self.max_model_len} tokens, vocabulary {self.vocabulary_size} ids",
+            f"tokenizer class {self.tokenizer.class_name}, engine {self.tokenizer.engine.name}",
+            f"chat templates: {templates}; content format {content_format}",
+            f"sampling defaults {dict(self.sampling_defaults)}",
+        ]
+        if self.is_demo:
+            lines.insert(0, "DEMO MODEL: embedded, for trying the service; its token ids fit no real model")
+        return lines
+
+
+def load_model(source: str | None, options: ModelOptions | None = None) -> Model:
+    """Load a model.
+
+    Args:
+        source: a directory in Hugging Face form, a repository id, or None for the embedded demo model.
+        options: what the operator decided; defaults to nothing.
+
+    Raises:
+        ConfigurationError: an option is wrong, or the model cannot be had or used.
+    """
+    options = options or ModelOptions()
+    validate_options(options)
+    revision = None
+    if source is None:
+        root = _DEMO_ROOT
+    elif Path(source).exists():
+        root = Path(source)
+    else:
+        from render_core.model.hub import fetch_snapshot
+
+        snapshot = fetch_snapshot(source, options.revision)
+        root, revision = snapshot.root, snapshot.revision
+    return _assemble(source, revision, read_model_files(root, options.generation_config), options)
+
+
+def _assemble(source: str | None, revision: str | None, files: ModelFiles, options: ModelOptions) -> Model:
+    tokenizer = build_tokenizer(files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map)
+    content_format = None if options.chat_template_content_format == "auto" else options.chat_template_content_format
+    defaults = generation_defaults(files.generation_config, options.override_generation_config)
+    limit_source = (
+        options.override_generation_config if options.generation_config in ("auto", "vllm") else defaults
+    )
+    root = DEMO_NAME if source is None else source
+    return Model(
+        served_names=options.served_model_names or (root,),
+        root=root,
+        revision=revision,
+        is_demo=source is None,
+        options=options,
+        config=files.config,
+        max_model_len=context_length(files.config, options.max_model_len, options.allow_long_max_model_len),
+        vocabulary_size=max(int(text_part(files.config).get("vocab_size") or 0), tokenizer.max_token_id + 1),
+        tokenizer=tokenizer,
+        templates=compile_templates(files.templates, options.chat_template, content_format),
+        template_budget=TemplateBudget(seconds=options.template_seconds, max_chars=options.template_max_chars),
+        sampling_defaults=defaults,
+        output_limit=limit_source.get("max_new_tokens"),
+    )
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= 128 else name[:128] + "..."

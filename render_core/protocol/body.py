@@ -1,0 +1,51 @@
+"""Request body bytes to JSON values, as Python's json module reads them (duplicate keys: the last wins)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+from render_core.errors import InvalidBodyError
+
+# orjson reads integers beyond 64 bits as floats; templates print them, so their digits are tokens.
+_LONG_INTEGER = re.compile(r"[0-9]{19}")
+_LONG_INTEGER_BYTES = re.compile(rb"[0-9]{19}")
+
+
+def has_long_integer(text: str | bytes) -> bool:
+    """Whether a JSON text may hold an integer beyond 64 bits, which only the exact reader keeps."""
+    pattern: re.Pattern[Any] = _LONG_INTEGER if isinstance(text, str) else _LONG_INTEGER_BYTES
+    return pattern.search(text) is not None
+
+
+def decode_body(body: bytes) -> Any:
+    """Parse a JSON body.
+
+    Integers of any size stay exact. NaN, Infinity, lone surrogates and a byte order mark are read as Python's
+    json module reads them, as the Python peer does; what they are worth is decided by the field they stand in.
+
+    Raises:
+        InvalidBodyError: the body is empty, is no JSON, is no UTF-8, or nests too deeply to be read.
+    """
+    if not body.strip():
+        raise InvalidBodyError("The request body is empty; a JSON object is required.", "body")
+    if not has_long_integer(body):
+        try:
+            return orjson.loads(body)
+        except orjson.JSONDecodeError:
+            pass  # the exact reader below either accepts it or says where it is wrong
+    try:
+        return json.loads(body)
+    except json.JSONDecodeError as error:
+        raise InvalidBodyError(
+            f"The request body is not valid JSON: {error.msg} at character {error.pos}.", f"body.{error.pos}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InvalidBodyError(f"The request body is not valid UTF-8 at byte {error.start}.", "body") from None
+    except RecursionError:
+        raise InvalidBodyError("The request body nests arrays or objects too deeply.", "body") from None
+    except ValueError:  # an integer of more digits than the interpreter converts
+        raise InvalidBodyError("The request body holds a number that is too long.", "body") from None

@@ -1,0 +1,57 @@
+"""The base of every request model, and how a validation failure is told without repeating the input."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from render_core.errors import InvalidBodyError
+
+INT64_MIN: Final = -(2**63)
+INT64_MAX: Final = 2**63 - 1
+
+_LISTED_FAILURES: Final = 8
+
+
+class WireModel(BaseModel):
+    """A request object. Unknown keys are ignored, as both peers do."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
+
+    @classmethod
+    def parse(cls, document: Any) -> Self:
+        """Validate a decoded body.
+
+        Raises:
+            InvalidBodyError: the shape is wrong; `param` is `body.` and the path of the first failure.
+            RenderError: a rule that spans fields is broken.
+        """
+        if not isinstance(document, dict):
+            raise InvalidBodyError("The request body must be a JSON object.", "body")
+        try:
+            return cls.model_validate(document)
+        except ValidationError as error:
+            raise invalid_shape(error) from None
+        except RecursionError:
+            raise InvalidBodyError("The request body nests arrays or objects too deeply.", "body") from None
+
+
+def invalid_shape(error: ValidationError, prefix: str = "body") -> InvalidBodyError:
+    """Tell a pydantic failure: count, paths and pydantic's own reasons, never the input."""
+    failures = error.errors(include_input=False, include_context=False, include_url=False)
+    paths = [".".join([prefix, *(_path_step(step) for step in failure["loc"])]) for failure in failures]
+    lines = [
+        f"{path}: {failure['msg']} ({failure['type']})"
+        for path, failure in zip(paths[:_LISTED_FAILURES], failures, strict=False)
+    ]
+    if len(failures) > _LISTED_FAILURES:
+        lines.append(f"and {len(failures) - _LISTED_FAILURES} more")
+    plural = "" if len(failures) == 1 else "s"
+    return InvalidBodyError(f"{len(failures)} validation error{plural}: " + "; ".join(lines), paths[0])
+
+
+def _path_step(step: int | str) -> str:
+    """A step of a path. Keys chosen by the client are shown only when they look like a field name."""
+    text = str(step)
+    return text if len(text) <= 64 and text.isascii() and text.replace("_", "").isalnum() else "*"

@@ -1,0 +1,306 @@
+"""The way of a request, top to bottom: validate, converse, template, tokenize, sample, answer.
+
+Every function here takes a model and the bytes of one request body and returns the bytes of the answer. They are
+pure: clock and randomness come with the RequestContext. All raise RenderError for a request that cannot be
+answered, and are meant to run off the event loop.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from render_core.conversation.content import has_media
+from render_core.conversation.conversation import Chat, converse
+from render_core.conversation.messages import count_tool_calls
+from render_core.conversation.variables import merge_kwargs, reasoning_effort_kwargs
+from render_core.errors import RenderError
+from render_core.model.model import Model
+from render_core.protocol.body import decode_body
+from render_core.protocol.chat import ChatRequest
+from render_core.protocol.completion import CompletionRequest
+from render_core.protocol.generate import GenerateRequest, encode_answer
+from render_core.protocol.tokenize import DetokenizeRequest, TokenizeChatRequest, TokenizeTextRequest
+from render_core.protocol.tools import NamedToolChoice
+from render_core.sampling import output_tokens, sampling_parameters
+from render_core.tokenizer.lengths import LengthRules, Tokens, encode_text, truncate_ids
+
+
+@dataclass(frozen=True, slots=True)
+class RequestContext:
+    """What a request brings besides its body.
+
+    Attributes:
+        header_request_id: the X-Request-Id header, if any.
+        random_id: 16 hexadecimal digits, for a request that brings no id.
+        now: the time that templates see.
+    """
+
+    header_request_id: str | None
+    random_id: str
+    now: datetime.datetime
+
+
+def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
+    """Answer /v1/chat/completions/render: one GenerateRequest."""
+    request = ChatRequest.parse(decode_body(body))
+    name = model.answering_name(request.model)
+    _refuse_beam_search(request.use_beam_search)
+    _check_tool_choice(model, request)
+    rules = _chat_length_rules(model, request)
+    chat = _chat_of(model, request)
+    kv_transfer_params, reused_ids = _reused_prompt(model, request)
+    text = None
+    if reused_ids is not None:
+        tokens = Tokens(reused_ids)
+    else:
+        text, tokens = _prompt_of(model, chat, context, request.add_special_tokens, bool(request.return_token_offsets), rules)
+    defaults = model.sampling_defaults
+    max_tokens = output_tokens(request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit)
+    answer = GenerateRequest(
+        request_id=f"chatcmpl-{_base_id(request.request_id, context)}",
+        tokens=tokens,
+        sampling_params=sampling_parameters(request, max_tokens, defaults, model.options.max_logprobs),
+        model=name,
+        request=request,
+        kv_transfer_params=kv_transfer_params,
+        reasoning_ended=None if request.include_reasoning else True,
+        reasoning_parser_kwargs=_reasoning_parser_kwargs(model, chat),
+        parse_context=_parse_context(request, chat),
+        prompt_text=text if request.return_prompt_text else None,
+    )
+    return encode_answer(answer.document())
+
+
+def render_completion(model: Model, body: bytes, context: RequestContext) -> bytes:
+    """Answer /v1/completions/render: a list with one GenerateRequest for each prompt, in order."""
+    request = CompletionRequest.parse(decode_body(body))
+    name = model.answering_name(request.model)
+    _refuse_beam_search(request.use_beam_search)
+    if request.suffix is not None:
+        raise RenderError("suffix needs a model that renders fill-in-the-middle prompts.", "suffix")
+    prompts = _prompts(request)
+    if len(prompts) > model.options.max_completion_prompts:
+        raise RenderError(f"prompt must hold at most {model.options.max_completion_prompts} prompts.", "prompt")
+    rules = LengthRules(
+        max_model_len=model.max_model_len,
+        max_output_tokens=request.max_tokens or 0,
+        truncate=request.truncate_prompt_tokens,
+        side=request.truncation_side,
+    )
+    rules.check()
+    base_id = f"cmpl-{_base_id(request.request_id, context)}"
+    defaults = model.sampling_defaults
+    answers = []
+    for index, prompt in enumerate(prompts):
+        tokens = _completion_tokens(model, prompt, request, rules)
+        max_tokens = output_tokens(request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit)
+        answer = GenerateRequest(
+            request_id=base_id if len(prompts) == 1 else f"{base_id}-{index}",
+            tokens=tokens,
+            sampling_params=sampling_parameters(request, max_tokens, defaults, model.options.max_logprobs),
+            model=name,
+            request=request,
+            kv_transfer_params=request.kv_transfer_params or None,
+            prompt_text=prompt if request.return_prompt_text and isinstance(prompt, str) else None,
+        )
+        answers.append(answer.document())
+    return encode_answer(answers)
+
+
+def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
+    """Answer /tokenize, for a text or a chat. Lengths are not checked."""
+    document = decode_body(body)
+    if isinstance(document, dict) and "messages" in document and "prompt" not in document:
+        chat_request = TokenizeChatRequest.parse(document)
+        model.answering_name(chat_request.model)
+        if chat_request.mm_processor_kwargs:
+            raise RenderError("mm_processor_kwargs is not accepted: this service renders text only.", "mm_processor_kwargs")
+        _, tokens = _prompt_of(model, _chat_of(model, chat_request), context, chat_request.add_special_tokens, False, None)
+        with_strings = chat_request.return_token_strs
+    else:
+        text_request = TokenizeTextRequest.parse(document)
+        model.answering_name(text_request.model)
+        tokens = encode_text(
+            model.tokenizer,
+            text_request.prompt,
+            add_special_tokens=text_request.add_special_tokens,
+            with_offsets=False,
+            rules=None,
+        )
+        with_strings = text_request.return_token_strs
+    return encode_answer(
+        {
+            "count": len(tokens.ids),
+            "max_model_len": model.max_model_len,
+            "tokens": tokens.ids,
+            "token_strs": model.tokenizer.engine.tokens(tokens.ids) if with_strings else None,
+        }
+    )
+
+
+def detokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
+    """Answer /detokenize: the text of token ids, special tokens included."""
+    request = DetokenizeRequest.parse(decode_body(body))
+    model.answering_name(request.model)
+    return encode_answer({"prompt": model.tokenizer.engine.decode(request.tokens)})
+
+
+def _prompt_of(
+    model: Model,
+    chat: Chat,
+    context: RequestContext,
+    add_special_tokens: bool,
+    with_offsets: bool,
+    rules: LengthRules | None,
+) -> tuple[str, Tokens]:
+    conversation = converse(chat, model.templates, model.tokenizer.special_tokens, model.name)
+    text = conversation.render(context.now, model.template_budget)
+    tokens = encode_text(
+        model.tokenizer, text, add_special_tokens=add_special_tokens, with_offsets=with_offsets, rules=rules
+    )
+    if rules is not None:
+        _check_not_empty(tokens)
+    return text, tokens
+
+
+def _completion_tokens(model: Model, prompt: str | list[int], request: CompletionRequest, rules: LengthRules) -> Tokens:
+    if isinstance(prompt, str):
+        tokens = encode_text(
+            model.tokenizer,
+            prompt,
+            add_special_tokens=request.add_special_tokens,
+            with_offsets=bool(request.return_token_offsets),
+            rules=rules,
+        )
+    else:
+        if any(token_id < 0 for token_id in prompt):
+            raise RenderError("prompt must not hold negative token ids.", "prompt")
+        tokens = Tokens(truncate_ids(prompt, rules))
+    _check_not_empty(tokens)
+    return tokens
+
+
+def _prompts(request: CompletionRequest) -> list[str | list[int]]:
+    prompt: Any = request.prompt
+    if isinstance(prompt, str) or (prompt and isinstance(prompt[0], int)):
+        return [prompt]
+    return list(prompt)
+
+
+def _check_not_empty(tokens: Tokens) -> None:
+    if not tokens.ids:
+        raise RenderError("No token ids were rendered: the prompt is empty.")
+
+
+def _refuse_beam_search(wanted: bool) -> None:
+    if wanted:
+        raise RenderError("Beam search is not supported by the render endpoints.", "use_beam_search")
+
+
+def _check_tool_choice(model: Model, request: ChatRequest) -> None:
+    """Without a tool parser only requests that call no tool can be served (spec 2.6)."""
+    choice = request.tool_choice
+    if model.tool_call_parser is not None or choice in (None, "none"):
+        return
+    if choice == "auto":
+        raise RenderError(
+            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set.', "tool_choice"
+        )
+    kind = "A named function" if isinstance(choice, NamedToolChoice) else f'"{choice}"'
+    raise RenderError(f"{kind} as tool_choice requires --tool-call-parser to be set.", "tool_choice")
+
+
+def _chat_length_rules(model: Model, request: ChatRequest) -> LengthRules:
+    rules = LengthRules(
+        max_model_len=model.max_model_len,
+        max_output_tokens=request.requested_max_tokens,
+        output_param="max_tokens" if request.max_completion_tokens is None else "max_completion_tokens",
+        truncate=request.truncate_prompt_tokens,
+        side=request.truncation_side,
+    )
+    rules.check()
+    return rules
+
+
+def _chat_of(model: Model, request: ChatRequest | TokenizeChatRequest) -> Chat:
+    """The chat part of a request with its effective template variables (spec 2.7)."""
+    user_kwargs = request.chat_template_kwargs or {}
+    if not model.options.trust_request_chat_template and (
+        request.chat_template is not None or user_kwargs.get("chat_template") is not None
+    ):
+        raise RenderError(
+            "The request brings a chat template, and --trust-request-chat-template is not set.", "chat_template"
+        )
+    fields: dict[str, Any] = {
+        "add_generation_prompt": request.add_generation_prompt,
+        "continue_final_message": request.continue_final_message,
+    }
+    tools = request.tools
+    if isinstance(request, ChatRequest):
+        fields["documents"] = request.documents
+        fields |= reasoning_effort_kwargs(request.reasoning_effort, user_kwargs)
+        if request.tool_choice == "none" and model.options.exclude_tools_when_tool_choice_none:
+            tools = None
+    asked = merge_kwargs(user_kwargs, fields)
+    return Chat(
+        messages=request.messages,
+        tools=None if tools is None else [tool.as_template_variable() for tool in tools],
+        kwargs=merge_kwargs(model.options.default_chat_template_kwargs, asked),
+        template=request.chat_template or None,
+    )
+
+
+def _reused_prompt(model: Model, request: ChatRequest) -> tuple[dict[str, Any] | None, list[int] | None]:
+    """kv_transfer_params without the prompt ids a decode stage may bring along, and those ids (spec 2.10).
+
+    Raises:
+        RenderError: the ids are malformed or outside the vocabulary.
+    """
+    kv_transfer_params = dict(request.kv_transfer_params or {})
+    ids = kv_transfer_params.pop("prompt_token_ids", None)
+    kept = kv_transfer_params or None
+    if ids is None or request.echo or has_media(request.messages):
+        return kept, None
+    param = "kv_transfer_params.prompt_token_ids"
+    if not isinstance(ids, list) or not ids or any(type(i) is not int or i < 0 for i in ids):
+        raise RenderError(f"{param} must be a non-empty list of non-negative integers.", param)
+    model.check_token_ids(ids, param)
+    if len(ids) > model.max_model_len:
+        raise RenderError(f"{param} holds {len(ids)} ids, more than the context of {model.max_model_len}.", param)
+    return kept, ids
+
+
+def _counted(tokens: Tokens, rules: LengthRules) -> int:
+    """The prompt length that the room for output is computed from: never more than truncation would have kept."""
+    if rules.truncate is None or rules.truncate == -1:
+        return len(tokens.ids)
+    return min(len(tokens.ids), rules.truncate)
+
+
+def _base_id(body_id: str | None, context: RequestContext) -> str:
+    if context.header_request_id:
+        return context.header_request_id
+    return context.random_id if body_id is None else body_id
+
+
+def _reasoning_parser_kwargs(model: Model, chat: Chat) -> dict[str, Any] | None:
+    if model.options.reasoning_parser is None:
+        return None
+    return {"chat_template_kwargs": dict(chat.kwargs)}
+
+
+def _parse_context(request: ChatRequest, chat: Chat) -> dict[str, Any]:
+    """What is needed later to parse the generated tokens (spec 6.1)."""
+    choice = request.tool_choice
+    shown: str | Mapping[str, Any] | None = choice.model_dump() if isinstance(choice, NamedToolChoice) else choice
+    return {
+        "tools": None if request.tools is None else [tool.as_template_variable() for tool in request.tools],
+        "tool_choice": shown,
+        "parallel_tool_calls": request.parallel_tool_calls,
+        "include_reasoning": request.include_reasoning,
+        "chat_template_kwargs": dict(chat.kwargs),
+        "history_tool_call_cnt": count_tool_calls(request.messages),
+    }
