@@ -17,6 +17,7 @@ from typing import Any
 from handlers.options import ArgumentParser, add_options, with_switch_values
 from handlers.settings import OPTIONS, RENDERING_GROUPS, Settings
 from handlers.version import package_version
+from render_core import validate_options
 from render_core.errors import ConfigurationError, RenderError
 
 
@@ -80,10 +81,9 @@ def _serve(given: Namespace) -> int:
 def _render(given: Namespace) -> int:
     settings = Settings.from_flags(vars(given), os.environ)
     body = _read_request(given.request)
-    from render_core import RequestContext, load_model, validate_options
-    from render_core.render import render_chat, render_completion
-
     validate_options(settings.model_options())
+    from render_core import RequestContext, load_model, render_chat, render_completion
+
     model = load_model(settings.model, settings.model_options())
     if model.is_demo:
         print("render-core: no model was named; this is the demo model", file=sys.stderr)

@@ -9,11 +9,15 @@ import signal
 import socket
 import ssl
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from handlers.settings import Settings
 from handlers.version import package_version
-from render_core import Model, load_model, validate_options
+from render_core import validate_options
 from render_core.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from render_core import Model
 
 logger = logging.getLogger("render_core")
 
@@ -42,6 +46,8 @@ def serve(settings: Settings) -> None:
     if os.getpid() == 1:
         # Process 1 has no default action for signals: a container would not stop while it loads.
         signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
+    from render_core import load_model
+
     model = load_model(settings.model, settings.model_options())
     for line in model.describe():
         logger.info("%s", line)

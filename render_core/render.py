@@ -56,9 +56,13 @@ def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
     if reused_ids is not None:
         tokens = Tokens(reused_ids)
     else:
-        text, tokens = _prompt_of(model, chat, context, request.add_special_tokens, bool(request.return_token_offsets), rules)
+        text, tokens = _prompt_of(
+            model, chat, context, request.add_special_tokens, bool(request.return_token_offsets), rules
+        )
     defaults = model.sampling_defaults
-    max_tokens = output_tokens(request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit)
+    max_tokens = output_tokens(
+        request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit
+    )
     answer = GenerateRequest(
         request_id=f"chatcmpl-{_base_id(request.request_id, context)}",
         tokens=tokens,
@@ -83,7 +87,9 @@ def render_completion(model: Model, body: bytes, context: RequestContext) -> byt
         raise RenderError("suffix needs a model that renders fill-in-the-middle prompts.", "suffix")
     prompts = _prompts(request)
     if len(prompts) > model.options.max_completion_prompts:
-        raise RenderError(f"prompt must hold at most {model.options.max_completion_prompts} prompts.", "prompt")
+        raise RenderError(
+            f"prompt must hold at most {model.options.max_completion_prompts} prompts.", "prompt"
+        )
     rules = LengthRules(
         max_model_len=model.max_model_len,
         max_output_tokens=request.max_tokens or 0,
@@ -96,7 +102,9 @@ def render_completion(model: Model, body: bytes, context: RequestContext) -> byt
     answers = []
     for index, prompt in enumerate(prompts):
         tokens = _completion_tokens(model, prompt, request, rules)
-        max_tokens = output_tokens(request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit)
+        max_tokens = output_tokens(
+            request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit
+        )
         answer = GenerateRequest(
             request_id=base_id if len(prompts) == 1 else f"{base_id}-{index}",
             tokens=tokens,
@@ -117,8 +125,12 @@ def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
         chat_request = TokenizeChatRequest.parse(document)
         model.answering_name(chat_request.model)
         if chat_request.mm_processor_kwargs:
-            raise RenderError("mm_processor_kwargs is not accepted: this service renders text only.", "mm_processor_kwargs")
-        _, tokens = _prompt_of(model, _chat_of(model, chat_request), context, chat_request.add_special_tokens, False, None)
+            raise RenderError(
+                "mm_processor_kwargs is not accepted: this service renders text only.", "mm_processor_kwargs"
+            )
+        _, tokens = _prompt_of(
+            model, _chat_of(model, chat_request), context, chat_request.add_special_tokens, False, None
+        )
         with_strings = chat_request.return_token_strs
     else:
         text_request = TokenizeTextRequest.parse(document)
@@ -166,7 +178,9 @@ def _prompt_of(
     return text, tokens
 
 
-def _completion_tokens(model: Model, prompt: str | list[int], request: CompletionRequest, rules: LengthRules) -> Tokens:
+def _completion_tokens(
+    model: Model, prompt: str | list[int], request: CompletionRequest, rules: LengthRules
+) -> Tokens:
     if isinstance(prompt, str):
         tokens = encode_text(
             model.tokenizer,
@@ -207,7 +221,8 @@ def _check_tool_choice(model: Model, request: ChatRequest) -> None:
         return
     if choice == "auto":
         raise RenderError(
-            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set.', "tool_choice"
+            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set.',
+            "tool_choice",
         )
     kind = "A named function" if isinstance(choice, NamedToolChoice) else f'"{choice}"'
     raise RenderError(f"{kind} as tool_choice requires --tool-call-parser to be set.", "tool_choice")
@@ -232,7 +247,8 @@ def _chat_of(model: Model, request: ChatRequest | TokenizeChatRequest) -> Chat:
         request.chat_template is not None or user_kwargs.get("chat_template") is not None
     ):
         raise RenderError(
-            "The request brings a chat template, and --trust-request-chat-template is not set.", "chat_template"
+            "The request brings a chat template, and --trust-request-chat-template is not set.",
+            "chat_template",
         )
     fields: dict[str, Any] = {
         "add_generation_prompt": request.add_generation_prompt,
@@ -269,7 +285,9 @@ def _reused_prompt(model: Model, request: ChatRequest) -> tuple[dict[str, Any] |
         raise RenderError(f"{param} must be a non-empty list of non-negative integers.", param)
     model.check_token_ids(ids, param)
     if len(ids) > model.max_model_len:
-        raise RenderError(f"{param} holds {len(ids)} ids, more than the context of {model.max_model_len}.", param)
+        raise RenderError(
+            f"{param} holds {len(ids)} ids, more than the context of {model.max_model_len}.", param
+        )
     return kept, ids
 
 
@@ -295,7 +313,9 @@ def _reasoning_parser_kwargs(model: Model, chat: Chat) -> dict[str, Any] | None:
 def _parse_context(request: ChatRequest, chat: Chat) -> dict[str, Any]:
     """What is needed later to parse the generated tokens (spec 6.1)."""
     choice = request.tool_choice
-    shown: str | Mapping[str, Any] | None = choice.model_dump() if isinstance(choice, NamedToolChoice) else choice
+    shown: str | Mapping[str, Any] | None = (
+        choice.model_dump() if isinstance(choice, NamedToolChoice) else choice
+    )
     return {
         "tools": None if request.tools is None else [tool.as_template_variable() for tool in request.tools],
         "tool_choice": shown,

@@ -63,10 +63,16 @@ def output_tokens(
         asked = request.max_tokens
     else:
         asked = request.requested_max_tokens
-    limits = (max_model_len - prompt_tokens, defaults.get("max_new_tokens") if asked is None else asked, hard_limit)
+    limits = (
+        max_model_len - prompt_tokens,
+        defaults.get("max_new_tokens") if asked is None else asked,
+        hard_limit,
+    )
     allowed = min(limit for limit in limits if limit is not None)
     if allowed < 1:
-        cause = "the prompt fills the context" if prompt_tokens >= max_model_len else "that is what was asked for"
+        cause = (
+            "the prompt fills the context" if prompt_tokens >= max_model_len else "that is what was asked for"
+        )
         raise RenderError(
             f"max_tokens must be at least 1, got {allowed}: {cause}. (parameter=max_tokens, value={allowed})",
             "max_tokens",
@@ -75,7 +81,10 @@ def output_tokens(
 
 
 def sampling_parameters(
-    request: ChatRequest | CompletionRequest, max_tokens: int, defaults: Mapping[str, Any], max_logprobs: int | None
+    request: ChatRequest | CompletionRequest,
+    max_tokens: int,
+    defaults: Mapping[str, Any],
+    max_logprobs: int | None,
 ) -> dict[str, Any]:
     """The object `sampling_params` of a GenerateRequest.
 
@@ -91,10 +100,14 @@ def sampling_parameters(
     count = 1 if request.n is None else request.n
     _check_count(count, greedy)
     if request.min_tokens < 0 or request.min_tokens > max_tokens:
-        raise RenderError(f"min_tokens must be from 0 to max_tokens={max_tokens}, got {request.min_tokens}.", "min_tokens")
+        raise RenderError(
+            f"min_tokens must be from 0 to max_tokens={max_tokens}, got {request.min_tokens}.", "min_tokens"
+        )
     stop = [request.stop] if isinstance(request.stop, str) else list(request.stop or ())
     logprobs, prompt_logprobs = _log_probabilities(request, max_logprobs)
-    held_back = max((len(text) for text in stop), default=1) - 1 if not request.include_stop_str_in_output else 0
+    held_back = (
+        max((len(text) for text in stop), default=1) - 1 if not request.include_stop_str_in_output else 0
+    )
     skip_special_tokens = request.skip_special_tokens
     if skip_special_tokens is None:
         skip_special_tokens = bool(defaults.get("skip_special_tokens", True))
@@ -145,7 +158,9 @@ def _ranged_values(request: SamplingFields, defaults: Mapping[str, Any]) -> dict
     for name in ("presence_penalty", "frequency_penalty"):
         _check_range(name, values[name], -2.0 <= values[name] <= 2.0, "in [-2, 2]")
     repetition = values["repetition_penalty"]
-    _check_range("repetition_penalty", repetition, 0.0 < repetition < math.inf, "finite and greater than zero")
+    _check_range(
+        "repetition_penalty", repetition, 0.0 < repetition < math.inf, "finite and greater than zero"
+    )
     _check_range("temperature", values["temperature"], 0.0 <= values["temperature"] <= 2.0, "in [0, 2]")
     _check_range("top_p", values["top_p"], 0.0 < values["top_p"] <= 1.0, "in (0, 1]")
     _check_range("top_k", values["top_k"], values["top_k"] >= -1, "0 or -1 (off), or at least 1")
@@ -157,7 +172,9 @@ def _ranged_values(request: SamplingFields, defaults: Mapping[str, Any]) -> dict
 
 def _check_range(name: str, value: float, holds: bool, range_text: str) -> None:
     if not holds:
-        raise RenderError(f"{name} must be {range_text}, got {value}. (parameter={name}, value={value})", name)
+        raise RenderError(
+            f"{name} must be {range_text}, got {value}. (parameter={name}, value={value})", name
+        )
 
 
 def _check_count(count: int, greedy: bool) -> None:
@@ -195,7 +212,9 @@ def _logit_bias(bias: Mapping[str, float] | None) -> dict[str, float] | None:
     if bias is None:
         return None
     try:
-        return {str(int(token)): min(_LARGEST_BIAS, max(-_LARGEST_BIAS, value)) for token, value in bias.items()}
+        return {
+            str(int(token)): min(_LARGEST_BIAS, max(-_LARGEST_BIAS, value)) for token, value in bias.items()
+        }
     except ValueError:
         raise RenderError("logit_bias must have token ids as keys.", "logit_bias") from None
 

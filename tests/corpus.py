@@ -70,7 +70,9 @@ def read_case_file(name: str) -> CaseFile:
 @cache
 def model_root() -> Path:
     """The folder of all unpacked model directories, unpacked once and kept between runs."""
-    root = Path(os.environ.get("RENDER_CORE_MODELS") or REPOSITORY / ".pytest_cache" / "corpus-models").resolve()
+    root = Path(
+        os.environ.get("RENDER_CORE_MODELS") or REPOSITORY / ".pytest_cache" / "corpus-models"
+    ).resolve()
     if not (root / ".complete").exists():
         root.mkdir(parents=True, exist_ok=True)
         subprocess.run([sys.executable, str(CORPUS / "unpack.py"), str(root)], check=True)

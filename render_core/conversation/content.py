@@ -37,7 +37,18 @@ _MEDIA_TYPES: Final = frozenset(
 )
 # Fields of a part that belong to some part type of the API; others travel on to the template.
 _KNOWN_FIELDS: Final = _MEDIA_TYPES - {"input_image", "prompt_embeds"} | frozenset(
-    {"type", "text", "refusal", "thinking", "closed", "name", "data", "uuid", "file", "prompt_cache_breakpoint"}
+    {
+        "type",
+        "text",
+        "refusal",
+        "thinking",
+        "closed",
+        "name",
+        "data",
+        "uuid",
+        "file",
+        "prompt_cache_breakpoint",
+    }
 )
 
 
@@ -69,7 +80,11 @@ def template_content(
     """
     if isinstance(content, str):
         if role != "system" or not content.startswith(BILLING_HEADER):
-            return content if content_format == "string" or role == "tool" else [{"type": "text", "text": content}]
+            return (
+                content
+                if content_format == "string" or role == "tool"
+                else [{"type": "text", "text": content}]
+            )
         parts: list[Any] = [content]
     else:
         parts = [] if content is None else content

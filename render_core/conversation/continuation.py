@@ -10,7 +10,9 @@ from render_core.errors import RenderError
 _MARK: Final = "CONTINUE_FINAL_MESSAGE_TAG "
 
 
-def mark_final_message(messages: list[dict[str, Any]], template_source: str) -> tuple[list[dict[str, Any]], str]:
+def mark_final_message(
+    messages: list[dict[str, Any]], template_source: str
+) -> tuple[list[dict[str, Any]], str]:
     """Append the mark to the last message.
 
     Returns:
@@ -20,7 +22,9 @@ def mark_final_message(messages: list[dict[str, Any]], template_source: str) -> 
         RenderError: the last message has no text, or the template shows no content.
     """
     if "content" not in template_source:
-        raise RenderError("The chat template shows no content that could be continued.", "continue_final_message")
+        raise RenderError(
+            "The chat template shows no content that could be continued.", "continue_final_message"
+        )
     final = messages[-1]
     content = final["content"]
     if isinstance(content, str):
@@ -47,6 +51,8 @@ def cut_at_mark(prompt: str, text: str) -> str:
     bare = _MARK.strip()
     position = prompt.rfind(bare)
     if position < 0 or text.strip() not in prompt:
-        raise RenderError("The chat template does not show the final message whole.", "continue_final_message")
+        raise RenderError(
+            "The chat template does not show the final message whole.", "continue_final_message"
+        )
     kept = prompt[:position]
     return kept if prompt.startswith(_MARK, position) else kept.rstrip()

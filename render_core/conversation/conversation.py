@@ -79,7 +79,9 @@ def converse(
     format_template = template if chat.template else templates.choose(None, tools is not None)
     messages = template_messages(chat.messages, templates.format_of(format_template), model_name)
     if not messages:
-        raise RenderError("Cannot apply a chat template to an empty conversation; provide at least one message.")
+        raise RenderError(
+            "Cannot apply a chat template to an empty conversation; provide at least one message."
+        )
     if not template.mentions_developer and any(message["role"] == "developer" for message in messages):
         messages = developer_as_system(messages)
     check_kwargs(kwargs)

@@ -49,7 +49,7 @@ def _tool_calls_read_later(value: Any) -> bool:
 
 
 def is_function_tool_call(value: Any) -> bool:
-    """Whether a value is a tool call of OpenAI's API: id, type "function", and a function with its arguments as text."""
+    """Whether a value is a tool call of OpenAI's API: id, type "function", a function with arguments as text."""
     return (
         isinstance(value, dict)
         and _text(value.get("id"))
@@ -63,7 +63,11 @@ def _optional_tool_calls(value: Any) -> bool:
 
 
 def _is_offered_tool(value: Any) -> bool:
-    if not isinstance(value, dict) or value.get("type") != "function" or not isinstance(value.get("function"), dict):
+    if (
+        not isinstance(value, dict)
+        or value.get("type") != "function"
+        or not isinstance(value.get("function"), dict)
+    ):
         return False
     function = value["function"]
     return (
@@ -150,7 +154,9 @@ def wire_form(message: Any, path: str) -> Form:
     if custom_fault is None:
         return "custom"
     fault = role_fault or custom_fault
-    raise InvalidBodyError(f"{path}.{fault} is missing or has the wrong type for role and form.", f"{path}.{fault}")
+    raise InvalidBodyError(
+        f"{path}.{fault} is missing or has the wrong type for role and form.", f"{path}.{fault}"
+    )
 
 
 def _first_fault(message: dict[str, Any], required: frozenset[str], checks: dict[str, Check]) -> str | None:
@@ -211,4 +217,6 @@ def _text_part_score(part: dict[str, Any]) -> int:
 
 def is_prompt_cache_breakpoint(mark: Any) -> bool:
     """Whether a value is OpenAI's mark of a reusable prefix: mode "explicit" and, if given, a known lifetime."""
-    return isinstance(mark, dict) and mark.get("mode") == "explicit" and mark.get("ttl", "30m") in ("30m", "12h")
+    return (
+        isinstance(mark, dict) and mark.get("mode") == "explicit" and mark.get("ttl", "30m") in ("30m", "12h")
+    )

@@ -74,7 +74,7 @@ def _generation_config(root: Path, choice: str) -> Mapping[str, Any]:
 
 
 def _templates(root: Path, tokenizer_config: Mapping[str, Any]) -> Mapping[str, str]:
-    """Template files win over tokenizer_config.json, where a template is a string, a list of named ones or an object."""
+    """Template files win over tokenizer_config.json, where there is a string, a list of named ones or an object."""
     found: dict[str, str] = {}
     if (single := root / "chat_template.jinja").is_file():
         found["default"] = _text(single)
@@ -93,7 +93,11 @@ def _templates(root: Path, tokenizer_config: Mapping[str, Any]) -> Mapping[str, 
 
 
 def _is_named_template(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and isinstance(entry.get("name"), str) and isinstance(entry.get("template"), str)
+    return (
+        isinstance(entry, Mapping)
+        and isinstance(entry.get("name"), str)
+        and isinstance(entry.get("template"), str)
+    )
 
 
 def _document(path: Path, *, required: bool = False) -> Mapping[str, Any]:

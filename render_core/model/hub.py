@@ -28,7 +28,7 @@ def fetch_snapshot(repository: str, revision: str | None) -> Snapshot:
         ConfigurationError: the name is no repository id, or the repository cannot be had.
     """
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
         root = Path(snapshot_download(repository, revision=revision, allow_patterns=list(PATTERNS)))

@@ -70,7 +70,8 @@ class Model:
         if requested in self.served_names or self.options.accept_any_model:
             return requested
         raise UnknownModelError(
-            f"The model `{_shortened(requested)}` does not exist. Served are: {', '.join(self.served_names)}.", "model"
+            f"The model `{_shortened(requested)}` does not exist. Served are: {', '.join(self.served_names)}.",
+            "model",
         )
 
     def check_token_ids(self, ids: list[int], param: str) -> None:
@@ -85,7 +86,8 @@ class Model:
         content_format = self.templates.format_of(default) if default else "unknown"
         lines = [
             f"model {self.root}" + (f" at revision {self.revision}" if self.revision else ""),
-            f"served as {', '.join(self.served_names)}" + (" and any name" if self.options.accept_any_model else ""),
+            f"served as {', '.join(self.served_names)}"
+            + (" and any name" if self.options.accept_any_model else ""),
             f"context length {self.max_model_len} tokens, vocabulary {self.vocabulary_size} ids",
             f"tokenizer class {self.tokenizer.class_name}, engine {self.tokenizer.engine.name}",
             f"chat templates: {templates}; content format {content_format}",
@@ -122,8 +124,12 @@ def load_model(source: str | None, options: ModelOptions | None = None) -> Model
 
 
 def _assemble(source: str | None, revision: str | None, files: ModelFiles, options: ModelOptions) -> Model:
-    tokenizer = build_tokenizer(files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map)
-    content_format = None if options.chat_template_content_format == "auto" else options.chat_template_content_format
+    tokenizer = build_tokenizer(
+        files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map
+    )
+    content_format = (
+        None if options.chat_template_content_format == "auto" else options.chat_template_content_format
+    )
     defaults = generation_defaults(files.generation_config, options.override_generation_config)
     limit_source = (
         options.override_generation_config if options.generation_config in ("auto", "vllm") else defaults
@@ -140,7 +146,9 @@ def _assemble(source: str | None, revision: str | None, files: ModelFiles, optio
         vocabulary_size=max(int(text_part(files.config).get("vocab_size") or 0), tokenizer.max_token_id + 1),
         tokenizer=tokenizer,
         templates=compile_templates(files.templates, options.chat_template, content_format),
-        template_budget=TemplateBudget(seconds=options.template_seconds, max_chars=options.template_max_chars),
+        template_budget=TemplateBudget(
+            seconds=options.template_seconds, max_chars=options.template_max_chars
+        ),
         sampling_defaults=defaults,
         output_limit=limit_source.get("max_new_tokens"),
     )

@@ -54,7 +54,6 @@ class ModelOptions:
 TOKENIZER_MODES = (
     "auto",
     "hf",
-
     "mistral",
     "deepseek_v32",
     "deepseek_v4",
@@ -75,7 +74,9 @@ def validate_options(options: ModelOptions) -> None:
     _check_name("reasoning parser", options.reasoning_parser, REASONING_PARSERS)
     _check_name("tokenizer mode", options.tokenizer_mode, TOKENIZER_MODES)
     _check_name("tool strict level", options.tool_strict_level, TOOL_STRICT_LEVELS)
-    _check_name("chat template content format", options.chat_template_content_format, ("auto", "string", "openai"))
+    _check_name(
+        "chat template content format", options.chat_template_content_format, ("auto", "string", "openai")
+    )
     if options.enable_auto_tool_choice and options.tool_call_parser is None:
         raise ConfigurationError("Automatic tool choice needs a tool call parser.")
     if options.max_model_len is not None and options.max_model_len < 1:

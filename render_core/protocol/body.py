@@ -44,7 +44,9 @@ def decode_body(body: bytes) -> Any:
             f"The request body is not valid JSON: {error.msg} at character {error.pos}.", f"body.{error.pos}"
         ) from None
     except UnicodeDecodeError as error:
-        raise InvalidBodyError(f"The request body is not valid UTF-8 at byte {error.start}.", "body") from None
+        raise InvalidBodyError(
+            f"The request body is not valid UTF-8 at byte {error.start}.", "body"
+        ) from None
     except RecursionError:
         raise InvalidBodyError("The request body nests arrays or objects too deeply.", "body") from None
     except ValueError:  # an integer of more digits than the interpreter converts

@@ -58,7 +58,8 @@ def check_generation_prompt(document: dict[str, Any]) -> None:
     """Raises RenderError when the final message is to be continued and a new turn to be opened as well."""
     if document.get("continue_final_message") and document.get("add_generation_prompt"):
         raise RenderError(
-            "continue_final_message and add_generation_prompt must not both be true.", "continue_final_message"
+            "continue_final_message and add_generation_prompt must not both be true.",
+            "continue_final_message",
         )
 
 

@@ -28,7 +28,9 @@ class CompletionRequest(SamplingFields):
     @classmethod
     def _check_completion_rules(cls, document: Any) -> Any:
         if document.get("prompt_embeds"):
-            raise RenderError("prompt_embeds are not accepted: this service renders text only.", "prompt_embeds")
+            raise RenderError(
+                "prompt_embeds are not accepted: this service renders text only.", "prompt_embeds"
+            )
         if document.get("prompt") in (None, ""):
             raise RenderError("Either prompt or prompt_embeds must be given and not be empty.", "prompt")
         if document["prompt"] == []:

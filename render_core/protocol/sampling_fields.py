@@ -36,11 +36,13 @@ class RepetitionDetection(BaseModel):
     def _check_sizes(self) -> RepetitionDetection:
         if not 0 <= self.min_pattern_size <= self.max_pattern_size:
             raise RenderError(
-                "repetition_detection needs 0 <= min_pattern_size <= max_pattern_size.", "repetition_detection"
+                "repetition_detection needs 0 <= min_pattern_size <= max_pattern_size.",
+                "repetition_detection",
             )
         if self.max_pattern_size > 0 and self.min_count < 2:
             raise RenderError(
-                "repetition_detection needs min_count >= 2 when max_pattern_size is set.", "repetition_detection"
+                "repetition_detection needs min_count >= 2 when max_pattern_size is set.",
+                "repetition_detection",
             )
         return self
 
@@ -49,12 +51,14 @@ def _thinking_token_budget(value: Any) -> Any:
     if value is None:
         return None
     if type(value) is not int or value < -1:
-        raise RenderError("thinking_token_budget must be -1 or a non-negative integer.", "thinking_token_budget")
+        raise RenderError(
+            "thinking_token_budget must be -1 or a non-negative integer.", "thinking_token_budget"
+        )
     return None if value == -1 else value
 
 
 class SamplingFields(WireModel):
-    """Fields of both render endpoints, spec 2.1 and 5. Types are validated leniently, as vLLM does ("0.5" is a float)."""
+    """Fields of both render endpoints, spec 2.1 and 5. Types are validated leniently ("0.5" is a float)."""
 
     model: str | None = None
     frequency_penalty: float | None = None

@@ -76,7 +76,8 @@ class StructuredOutputs(BaseModel):
         if len(constraints) != 1:
             found = "none was given" if not constraints else "given were " + ", ".join(constraints)
             raise RenderError(
-                f"structured_outputs takes exactly one of {', '.join(CONSTRAINTS)}; {found}.", "structured_outputs"
+                f"structured_outputs takes exactly one of {', '.join(CONSTRAINTS)}; {found}.",
+                "structured_outputs",
             )
         return written | {"_backend": None, "_backend_was_auto": False}
 
@@ -102,6 +103,8 @@ def _constraint_of(response_format: AnyResponseFormat) -> dict[str, Any]:
         if response_format.type == "json_object":
             return {"json_object": True}
         if response_format.json_schema is None:
-            raise RenderError("response_format of type json_schema needs the field json_schema.", "response_format")
+            raise RenderError(
+                "response_format of type json_schema needs the field json_schema.", "response_format"
+            )
         return {"json_": response_format.json_schema.json_schema}
     return {"structural_tag": json.dumps(response_format.model_dump(by_alias=True))}

@@ -76,14 +76,20 @@ def check_tool_choice(document: dict[str, Any]) -> None:
     if isinstance(choice, dict):
         _check_named_choice(choice, tools)
     elif choice not in ("auto", "required"):
-        raise RenderError('tool_choice must be "none", "auto", "required" or a named function.', "tool_choice")
+        raise RenderError(
+            'tool_choice must be "none", "auto", "required" or a named function.', "tool_choice"
+        )
 
 
 def _check_named_choice(choice: dict[str, Any], tools: Any) -> None:
     function = choice.get("function")
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(name, str) or not name:
-        raise RenderError("A named tool_choice has the form {type, function: {name}}.", "tool_choice.function.name")
-    offered = [tool.get("function") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+        raise RenderError(
+            "A named tool_choice has the form {type, function: {name}}.", "tool_choice.function.name"
+        )
+    offered = (
+        [tool.get("function") for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    )
     if not any(isinstance(function, dict) and function.get("name") == name for function in offered):
         raise RenderError("tool_choice names a function that is not among the tools.", "tool_choice")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from render_core.errors import ConfigurationError, RenderError
 from render_core.template.cache import TemplateCache
 from render_core.template.compiled import CompiledTemplate, compile_template
 from render_core.template.content_format import ContentFormat
 from render_core.template.failures import TemplateRejectedError
+
+from render_core.errors import ConfigurationError, RenderError
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,9 @@ class TemplateSet:
         if "default" in self.named:
             return self.named["default"]
         if self.named:
-            raise RenderError(f"The model has no default chat template; named ones are: {', '.join(sorted(self.named))}.")
+            raise RenderError(
+                f"The model has no default chat template; named ones are: {', '.join(sorted(self.named))}."
+            )
         raise RenderError("The model has no chat template, and a default one no longer exists: provide one.")
 
     def format_of(self, template: CompiledTemplate) -> ContentFormat:
@@ -83,7 +86,9 @@ def compile_templates(
         elif any(mark in override for mark in "{}\n"):
             chosen = _compiled("given chat template", override)
         else:
-            raise ConfigurationError(f"The chat template {override!r} is no file, no template and no name the model has.")
+            raise ConfigurationError(
+                f"The chat template {override!r} is no file, no template and no name the model has."
+            )
     return TemplateSet(named, chosen, content_format, TemplateCache())
 
 

@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 GENERIC_CLASS: Final = "TokenizersBackend"
-_GENERIC_NAMES: Final = frozenset({GENERIC_CLASS, "PythonBackend", "PreTrainedTokenizer", "PreTrainedTokenizerFast"})
+_GENERIC_NAMES: Final = frozenset(
+    {GENERIC_CLASS, "PythonBackend", "PreTrainedTokenizer", "PreTrainedTokenizerFast"}
+)
 
 # Class that transformers registers for a model type. Only text generation matters here.
 _REGISTERED: Final[dict[str, str]] = {
@@ -51,7 +53,12 @@ _QWEN3_5_SPLIT: Final = (
     _CONTRACTIONS
     + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-_BYTE_LEVEL_DECODER: Final = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+_BYTE_LEVEL_DECODER: Final = {
+    "type": "ByteLevel",
+    "add_prefix_space": True,
+    "trim_offsets": True,
+    "use_regex": True,
+}
 
 
 def tokenizer_class(tokenizer_config: Mapping[str, Any], config: Mapping[str, Any]) -> str:
@@ -104,7 +111,12 @@ def _set_model(document: dict[str, Any], **flags: Any) -> None:
 
 
 def _byte_level(add_prefix_space: bool, use_regex: bool) -> dict[str, Any]:
-    return {"type": "ByteLevel", "add_prefix_space": add_prefix_space, "trim_offsets": True, "use_regex": use_regex}
+    return {
+        "type": "ByteLevel",
+        "add_prefix_space": add_prefix_space,
+        "trim_offsets": True,
+        "use_regex": use_regex,
+    }
 
 
 def _build_llama(document: dict[str, Any], _: bool, tokenizer_config: Mapping[str, Any]) -> None:
@@ -113,7 +125,12 @@ def _build_llama(document: dict[str, Any], _: bool, tokenizer_config: Mapping[st
     scheme = ("always" if tokenizer_config.get("legacy", False) else "first") if prefix else "never"
     _set_model(document, fuse_unk=True, byte_fallback=True)
     document["normalizer"] = None
-    document["pre_tokenizer"] = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme, "split": False}
+    document["pre_tokenizer"] = {
+        "type": "Metaspace",
+        "replacement": "▁",
+        "prepend_scheme": scheme,
+        "split": False,
+    }
     decoders: list[dict[str, Any]] = [
         {"type": "Replace", "pattern": {"String": "▁"}, "content": " "},
         {"type": "ByteFallback"},
@@ -186,7 +203,10 @@ def _build_cohere(document: dict[str, Any], add_prefix_space: bool, _: Mapping[s
     document["normalizer"] = {"type": "NFC"}
     document["pre_tokenizer"] = {
         "type": "Sequence",
-        "pretokenizers": [{"type": "Digits", "individual_digits": True}, _byte_level(add_prefix_space, use_regex=True)],
+        "pretokenizers": [
+            {"type": "Digits", "individual_digits": True},
+            _byte_level(add_prefix_space, use_regex=True),
+        ],
     }
     document["decoder"] = _byte_level(add_prefix_space, use_regex=True)
 

@@ -63,7 +63,12 @@ class LengthRules:
 
 
 def encode_text(
-    tokenizer: Tokenizer, text: str, *, add_special_tokens: bool, with_offsets: bool, rules: LengthRules | None
+    tokenizer: Tokenizer,
+    text: str,
+    *,
+    add_special_tokens: bool,
+    with_offsets: bool,
+    rules: LengthRules | None,
 ) -> Tokens:
     """Encode a prompt text.
 
@@ -150,6 +155,7 @@ def _truncate_text_tokens(
         return tokens
     prefix, suffix = (tokenizer.prefix_ids, tokenizer.suffix_ids) if add_special_tokens else ((), ())
     added = len(prefix) + len(suffix)
+    pieces: tuple[slice, ...]
     if rules.side is None and added and kept >= added:
         # the tokenizer's own truncation keeps what the post-processor adds and cuts the text between
         end = len(tokens.ids) - len(suffix)

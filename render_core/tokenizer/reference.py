@@ -28,7 +28,7 @@ class ReferenceEngine:
 
         try:
             self._tokenizer: tokenizers.Tokenizer = tokenizers.Tokenizer.from_buffer(serialized)
-        except Exception as error:  # the library raises bare Exception
+        except Exception as error:  # noqa: BLE001 (the library raises nothing more special)
             raise ValueError(f"tokenizer.json cannot be loaded: {error}") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()

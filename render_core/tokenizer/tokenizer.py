@@ -76,7 +76,7 @@ def build_tokenizer(
 
 
 def _vocabulary(document: dict[str, Any]) -> dict[str, int]:
-    vocabulary = document["model"]["vocab"]
+    vocabulary: dict[str, int] | list[Any] = document["model"]["vocab"]
     if isinstance(vocabulary, list):  # Unigram: [string, score] in id order
         vocabulary = {entry[0]: index for index, entry in enumerate(vocabulary)}
     return vocabulary | {token["content"]: token["id"] for token in document.get("added_tokens") or ()}

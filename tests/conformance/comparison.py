@@ -14,7 +14,9 @@ PEER_DEFAULT_MAX_TOKENS = 16
 _RANDOM_ID = re.compile(r"^(chatcmpl|cmpl)-[0-9a-f]{16}(-\d+)?$")
 
 
-def differences(case: Case, status: int, answer: Any, pending: frozenset[str], default_model: str) -> list[str]:
+def differences(
+    case: Case, status: int, answer: Any, pending: frozenset[str], default_model: str
+) -> list[str]:
     """What differs from the peer, one line each; empty when the answer is right."""
     expected_status = case.expected["status"]
     if status != expected_status:
@@ -42,7 +44,11 @@ def differences(case: Case, status: int, answer: Any, pending: frozenset[str], d
 
 def _envelope_faults(status: int, answer: Any) -> list[str]:
     error = answer.get("error") if isinstance(answer, dict) else None
-    if not isinstance(error, dict) or set(error) != {"message", "type", "param", "code"} or error["code"] != status:
+    if (
+        not isinstance(error, dict)
+        or set(error) != {"message", "type", "param", "code"}
+        or error["code"] != status
+    ):
         return [f"no error envelope: {_short(answer)}"]
     return []
 
@@ -52,9 +58,19 @@ def _long_differences(
 ) -> list[str]:
     ids = answer["token_ids"]
     digest = hashlib.sha256(struct.pack(f"<{len(ids)}I", *ids)).hexdigest()
-    lines = [] if digest == expected["token_ids_sha256"] else [f"token_ids differ, {len(ids)} of {expected['n_tokens']}"]
-    rest = {**expected["body_without_token_ids"], "token_ids": ids}
-    return lines + _render_differences(rest, answer, pending, default_model)
+    lines = (
+        []
+        if digest == expected["token_ids_sha256"]
+        else [f"token_ids differ, {len(ids)} of {expected['n_tokens']}"]
+    )
+    recorded = expected["body_without_token_ids"]
+    want = {
+        name: ids if name == "token_ids" else recorded[name]
+        for name in answer
+        if name in {"token_ids", *recorded}
+    }
+    got = {name: answer[name] for name in want}
+    return lines + _render_differences(want, got, pending, default_model)
 
 
 def _render_differences(
@@ -71,7 +87,9 @@ def _render_differences(
         elif got.get(name) != want[name]:
             lines.append(f"{name}: {_difference(got.get(name), want[name])}")
     if list(got.get("sampling_params", ())) != list(want["sampling_params"]):
-        lines.append(f"order of sampling_params {list(got['sampling_params'])}, expected {list(want['sampling_params'])}")
+        lines.append(
+            f"order of sampling_params {list(got['sampling_params'])}, expected {list(want['sampling_params'])}"
+        )
     return lines
 
 
@@ -86,7 +104,7 @@ def corrected(expected: dict[str, Any], pending: frozenset[str], default_model: 
         at = [name for name, _ in items].index(before) + 1
         right["sampling_params"] = dict([*items[:at], ("max_tokens", PEER_DEFAULT_MAX_TOKENS), *items[at:]])
     right["model"] = right["model"] or default_model
-    for holder in (right["reasoning_parser_kwargs"], right["parse_context"]):
+    for holder in (right["reasoning_parser_kwargs"], right.get("parse_context")):
         if holder is not None:
             holder["chat_template_kwargs"].pop("cohere_format", None)
     return right
@@ -104,16 +122,23 @@ def _without_pending(answer: dict[str, Any], pending: frozenset[str]) -> dict[st
 def _same_id(want: str, got: str) -> bool:
     if "<request_id>" not in want:
         return want == got
-    return _RANDOM_ID.match(got) is not None and want.endswith(got.split("-", 2)[2] if got.count("-") == 2 else ">")
+    return _RANDOM_ID.match(got) is not None and want.endswith(
+        got.split("-", 2)[2] if got.count("-") == 2 else ">"
+    )
 
 
 def _difference(got: Any, want: Any) -> str:
     if isinstance(got, list) and isinstance(want, list):
-        at = next((i for i, (a, b) in enumerate(zip(got, want, strict=False)) if a != b), min(len(got), len(want)))
-        return f"{len(got)} items, expected {len(want)}; first difference at {at}: {got[at : at + 6]} / {want[at : at + 6]}"
+        at = next(
+            (i for i, (a, b) in enumerate(zip(got, want, strict=False)) if a != b), min(len(got), len(want))
+        )
+        near = slice(at, at + 6)
+        return f"{len(got)} items, expected {len(want)}; first difference at {at}: {got[near]} / {want[near]}"
     if isinstance(got, dict) and isinstance(want, dict):
         names = [name for name in {**got, **want} if got.get(name, "absent") != want.get(name, "absent")]
-        return "; ".join(f"{n} is {_short(got.get(n, 'absent'))}, expected {_short(want.get(n, 'absent'))}" for n in names)
+        return "; ".join(
+            f"{n} is {_short(got.get(n, 'absent'))}, expected {_short(want.get(n, 'absent'))}" for n in names
+        )
     return f"{_short(got)}, expected {_short(want)}"
 
 

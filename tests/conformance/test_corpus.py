@@ -22,7 +22,9 @@ def template_families() -> list[str]:
 
 
 @needs_corpus
-@pytest.mark.parametrize("name", template_families() or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))])
+@pytest.mark.parametrize(
+    "name", template_families() or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))]
+)
 def test_public_cases_equal_the_python_peer(name: str) -> None:
     case_file = read_case_file(name)
     served_name = case_file.flags[case_file.flags.index("--served-model-name") + 1]
@@ -33,9 +35,13 @@ def test_public_cases_equal_the_python_peer(name: str) -> None:
         for case in case_file.cases:
             response = client.post(case.endpoint, case.body, case.headers)
             if case.endpoint in DECISIONS["absent_endpoints"]:
-                found = [] if response.status_code == 404 else [f"status {response.status_code}, expected 404"]
+                found = (
+                    [] if response.status_code == 404 else [f"status {response.status_code}, expected 404"]
+                )
             else:
                 found = differences(case, response.status_code, response.json(), pending, served_name)
             if bool(found) != (case.id in deviating):
-                wrong.append(f"{case.id}: {'; '.join(found) or 'equals the peer, though listed as a deviation'}")
+                wrong.append(
+                    f"{case.id}: {'; '.join(found) or 'equals the peer, though listed as a deviation'}"
+                )
     assert not wrong, f"{len(wrong)} of {len(case_file.cases)} cases\n" + "\n".join(wrong[:40])

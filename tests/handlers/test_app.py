@@ -88,7 +88,7 @@ def test_version(call: Any) -> None:
     assert list(call("GET", "/version").json()) == ["version"]
 
 
-@pytest.mark.parametrize("path", [f"{CHAT}/", f"/{CHAT}", f"//v1//chat/completions/render//", CHAT])
+@pytest.mark.parametrize("path", [f"{CHAT}/", f"/{CHAT}", "//v1//chat/completions/render//", CHAT])
 def test_extra_slashes_are_served(call: Any, path: str) -> None:
     assert call("POST", f"http://service{path}", json=GOOD).status_code == 200
 

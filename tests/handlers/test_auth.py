@@ -23,7 +23,7 @@ def basic(user: str, password: str) -> str:
 def exchange(
     headers: list[tuple[str, str]], path: str = "/v1/models", keys: tuple[str, ...] = KEYS
 ) -> list[Message]:
-    """What the check sends for a request; 299 stands for the application behind it. Reading the body fails."""
+    """What the check sends for a request; 299 stands for the application behind. Reading the body fails."""
     sent: list[Message] = []
 
     async def behind(scope: Scope, receive: Receive, send: Send) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -19,12 +20,14 @@ REPOSITORY = Path(__file__).parents[2]
 
 def test_flags_of_the_python_renderer_are_accepted_verbatim() -> None:
     settings = Settings.from_args(
-        """/models/qwen3 --served-model-name qwen3 --max-model-len 4096 --trust-request-chat-template
-        --enable-auto-tool-choice --tool-call-parser hermes --reasoning-parser qwen3 --tokenizer-mode deepseek_v4
-        --chat-template-content-format string --exclude-tools-when-tool-choice-none --generation-config vllm
-        --max-logprobs -1""".split()
-        + ["--default-chat-template-kwargs", '{"enable_thinking": false, "foo": 1}']
-        + ["--override-generation-config", '{"temperature": 0.25, "max_new_tokens": 99, "top_k": 7}']
+        shlex.split(
+            """/models/qwen3 --served-model-name qwen3 --max-model-len 4096 --trust-request-chat-template
+            --enable-auto-tool-choice --tool-call-parser hermes --reasoning-parser qwen3
+            --tokenizer-mode deepseek_v4 --chat-template-content-format string
+            --exclude-tools-when-tool-choice-none --generation-config vllm --max-logprobs -1
+            --default-chat-template-kwargs '{"enable_thinking": false, "foo": 1}'
+            --override-generation-config '{"temperature": 0.25, "max_new_tokens": 99, "top_k": 7}'"""
+        )
     )
     assert settings == Settings(
         model="/models/qwen3",
@@ -65,12 +68,15 @@ def test_model_options_carry_every_rendering_value() -> None:
 
 def test_every_model_option_is_filled_from_a_setting() -> None:
     marked = Settings.from_args(
-        """m --served-model-name n --accept-any-model --revision r --chat-template {{t}}
-        --chat-template-content-format openai --default-chat-template-kwargs {"a":1} --trust-request-chat-template
-        --exclude-tools-when-tool-choice-none --max-model-len 5 --allow-long-max-model-len --max-logprobs 4
-        --generation-config vllm --override-generation-config {"b":2} --tool-call-parser hermes
-        --reasoning-parser qwen3 --enable-auto-tool-choice --tool-strict-level function --tokenizer-mode mistral
-        --chat-template-timeout 3 --chat-template-max-chars 6 --max-completion-prompts 8""".split()
+        shlex.split(
+            """m --served-model-name n --accept-any-model --revision r --chat-template {{t}}
+            --chat-template-content-format openai --default-chat-template-kwargs '{"a": 1}'
+            --trust-request-chat-template --exclude-tools-when-tool-choice-none --max-model-len 5
+            --allow-long-max-model-len --max-logprobs 4 --generation-config vllm
+            --override-generation-config '{"b": 2}' --tool-call-parser hermes --reasoning-parser qwen3
+            --enable-auto-tool-choice --tool-strict-level function --tokenizer-mode mistral
+            --chat-template-timeout 3 --chat-template-max-chars 6 --max-completion-prompts 8"""
+        )
     ).model_options()
     defaults = Settings().model_options()
     assert {name for name in defaults.__slots__ if getattr(marked, name) == getattr(defaults, name)} == set()
@@ -200,8 +206,10 @@ ENVIRONMENT = {
 
 def test_environment_gives_the_same_settings_as_flags() -> None:
     assert Settings.from_environment(ENVIRONMENT) == Settings.from_args(
-        """org/model --served-model-name a b --max-model-len 4096 --trust-request-chat-template
-        --default-chat-template-kwargs {"enable_thinking":false} --api-key one two --root-path /prod""".split()
+        shlex.split(
+            """org/model --served-model-name a b --max-model-len 4096 --trust-request-chat-template
+            --default-chat-template-kwargs '{"enable_thinking": false}' --api-key one two --root-path /prod"""
+        )
     )
 
 
