@@ -1,0 +1,81 @@
+"""Messages as templates see them, against what vLLM 0.33 made of the same messages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from render_core.conversation.messages import count_tool_calls, template_messages
+from render_core.conversation.roles import developer_as_system
+from render_core.errors import RenderError
+
+GOLDEN = Path(__file__).parent.parent / "data" / "messages.jsonl"
+SAMPLES = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+
+
+def normalised(message: Any, content_format: str) -> str | None:
+    """The message as JSON text, since key order counts; None when it is refused."""
+    try:
+        (shown,) = template_messages([message], content_format, "m")  # type: ignore[arg-type]
+    except RenderError:
+        return None
+    return json.dumps(shown)
+
+
+@pytest.mark.parametrize("content_format", ["string", "openai"])
+def test_messages_are_normalised_as_vllm_does(content_format: str) -> None:
+    wrong = []
+    for sample in SAMPLES:
+        want = None if sample[content_format] is None else json.dumps(sample[content_format])
+        if (got := normalised(sample["message"], content_format)) != want:
+            wrong.append(f"{sample['message']}: {got}, expected {want}")
+    assert wrong == []
+
+
+def test_the_clients_messages_are_left_as_they_are() -> None:
+    message = {"role": "assistant", "reasoning_content": "r", "content": [{"type": "text", "text": "a"}]}
+    before = json.dumps(message)
+    template_messages([message], "string", "m")
+    assert json.dumps(message) == before
+
+
+def test_an_image_on_a_text_model_is_refused_by_name() -> None:
+    message = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:,"}}]}
+    with pytest.raises(RenderError, match="m is not a multimodal model"):
+        template_messages([message], "string", "m")
+
+
+def test_tool_calls_of_assistant_turns_are_counted() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    messages = [
+        {"role": "assistant", "tool_calls": [call, call]},
+        {"role": "user", "tool_calls": [call]},
+        {"role": "assistant"},
+    ]
+    assert count_tool_calls(messages) == 2
+
+
+@pytest.mark.parametrize(
+    ("roles", "merged"),
+    [
+        ([("developer", "a")], [("system", "a")]),
+        ([("system", "a"), ("developer", "b"), ("user", "c")], [("system", "a\n\nb"), ("user", "c")]),
+        ([("user", "c"), ("developer", "b")], [("system", "b"), ("user", "c")]),
+        ([("developer", ""), ("system", "b")], [("system", "b")]),
+    ],
+)
+def test_developer_messages_become_one_leading_system_message(
+    roles: list[tuple[str, str]], merged: list[tuple[str, str]]
+) -> None:
+    messages = [{"role": role, "content": content, "tools": None} for role, content in roles]
+    shown = [(message["role"], message["content"]) for message in developer_as_system(messages)]
+    assert shown == merged
+
+
+def test_parts_of_merged_system_messages_join_with_newline() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    messages = [{"role": "user", "content": "c"}, {"role": "developer", "content": parts}]
+    assert developer_as_system(messages)[0] == {"role": "system", "content": "a\nb"}

@@ -1,0 +1,48 @@
+"""Bodies as Python's json reads them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from render_core.errors import InvalidBodyError
+from render_core.protocol.body import decode_body
+
+
+def test_integers_of_any_size_stay_exact() -> None:
+    assert decode_body(b'{"a": 123456789012345678901234567890}') == {"a": 123456789012345678901234567890}
+
+
+def test_the_last_of_duplicate_keys_wins() -> None:
+    assert decode_body(b'{"return_mm_kwargs": true, "return_mm_kwargs": false}') == {
+        "return_mm_kwargs": False
+    }
+
+
+def test_lone_surrogates_and_nan_are_read() -> None:
+    document = decode_body(b'{"s": "\\ud83d", "n": NaN}')
+    assert document["s"] == "\ud83d"
+    assert math.isnan(document["n"])
+
+
+def test_a_utf_16_body_is_read() -> None:
+    assert decode_body('{"a": "é"}'.encode("utf-16")) == {"a": "é"}
+
+
+@pytest.mark.parametrize(
+    ("body", "param"),
+    [
+        (b"", "body"),
+        (b" \n ", "body"),
+        (b'{"a": [', "body.7"),
+        (b'{"a": "\xff"}', "body"),
+        (b"[" * 100_000, "body"),
+        (b'{"a": ' + b"1" * 5000 + b"}", "body"),
+    ],
+    ids=["empty", "blank", "truncated", "no UTF-8", "deep", "long number"],
+)
+def test_what_is_no_json_is_told_with_its_place(body: bytes, param: str) -> None:
+    with pytest.raises(InvalidBodyError) as caught:
+        decode_body(body)
+    assert caught.value.param == param
