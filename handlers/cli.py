@@ -20,6 +20,9 @@ from handlers.version import package_version
 from render_core import validate_options
 from render_core.errors import ConfigurationError, RenderError
 
+PACKED_OPTIONS = ("revision", "served_model_name", "tool_call_parser", "reasoning_parser")
+"""The options that a bundle brings along as defaults."""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command. 0: done; 1: it failed; 2: the command line or the settings are wrong."""
@@ -37,7 +40,11 @@ def _run(given: Namespace) -> int:
         return _serve(given)
     if given.command == "render":
         return _render(given)
-    raise ConfigurationError("a command is needed: serve or render (--help tells more)")
+    if given.command in ("pack", "inspect"):
+        from handlers import packing
+
+        return packing.pack_model(given) if given.command == "pack" else packing.inspect_bundle(given)
+    raise ConfigurationError("a command is needed: serve, render, pack or inspect (--help tells more)")
 
 
 def _parser() -> ArgumentParser:
@@ -64,6 +71,22 @@ def _parser() -> ArgumentParser:
     shown.add_argument("--text", action="store_true", help="print only the prompt text, byte for byte")
     shown.add_argument("--tokens", action="store_true", help="print only the token ids, one prompt a line")
     add_options(render, (each for each in OPTIONS if each.group in RENDERING_GROUPS))
+
+    pack = commands.add_parser(
+        "pack",
+        help="make a bundle of a model",
+        description="Makes a bundle: a model prepared for cold starts.",
+    )
+    pack.add_argument("source", metavar="SOURCE", help="model directory, or repository id")
+    pack.add_argument(
+        "-o", "--output", metavar="DIR", required=True, help="folder for the bundle, new or empty"
+    )
+    add_options(pack, (each for each in OPTIONS if each.name in PACKED_OPTIONS))
+
+    inspect = commands.add_parser(
+        "inspect", help="show what a bundle holds", description="Shows a bundle for a person."
+    )
+    inspect.add_argument("bundle", metavar="DIR", help="folder of the bundle")
     return parser
 
 

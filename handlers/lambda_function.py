@@ -15,6 +15,8 @@ from render_core import load_model
 # API Gateway compresses by itself; a body compressed here would travel as base64 that it does not decode.
 _settings = replace(Settings.from_environment(os.environ), compression=False)
 _model = load_model(_settings.model, _settings.model_options())
+# A snapshot keeps what is in memory now; any other start is answered by the cold engine meanwhile.
+_model.load_hot_tokenizer(wait=os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start")
 
 # The application strips RENDER_CORE_ROOT_PATH itself: Mangum would also cut "/prod" off "/production/...".
 _adapter = Mangum(create_app(_model, _settings), lifespan="off")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import logging
 import os
@@ -9,7 +10,7 @@ import signal
 import socket
 import ssl
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from handlers.settings import Settings
 from handlers.version import package_version
@@ -26,6 +27,10 @@ KEEP_ALIVE_SECONDS = 95
 
 DRAIN_SECONDS = 25
 """Below the 30 s after which Kubernetes kills."""
+
+
+# `localhost` often names ::1 where IPv6 is turned off; the other address then serves, as in asyncio.
+_FAMILY_IS_OFF = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
 class BindError(Exception):
@@ -49,6 +54,7 @@ def serve(settings: Settings) -> None:
     from render_core import load_model
 
     model = load_model(settings.model, settings.model_options())
+    model.load_hot_tokenizer(wait=False)
     for line in model.describe():
         logger.info("%s", line)
     _run(model, settings)
@@ -108,19 +114,32 @@ def bound_sockets(settings: Settings) -> list[socket.socket]:
     except (OSError, UnicodeError) as reason:
         raise ConfigurationError(f"--host {host}: {getattr(reason, 'strerror', None) or reason}") from None
     sockets: list[socket.socket] = []
-    try:
-        for family, kind, protocol, _, address in dict.fromkeys(found):
-            bound = socket.socket(family, kind, protocol)
-            sockets.append(bound)
-            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            bound.bind((address[0], port, *address[2:]))
-            port = bound.getsockname()[1]
-    except OSError as reason:
+    missing: OSError | None = None
+    for family, kind, protocol, _, address in dict.fromkeys(found):
+        try:
+            sockets.append(_bound(family, kind, protocol, (address[0], port, *address[2:])))
+            port = sockets[0].getsockname()[1]
+        except OSError as reason:
+            missing = reason
+            if reason.errno not in _FAMILY_IS_OFF:
+                break
+    if missing and not (sockets and missing.errno in _FAMILY_IS_OFF):
         _close(sockets)
-        raise BindError(f"cannot bind {host} port {port}: {reason.strerror}") from None
+        raise BindError(f"cannot bind {host} port {port}: {missing.strerror}")
     return sockets
+
+
+def _bound(family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        bound.bind(address)
+    except OSError:
+        bound.close()
+        raise
+    return bound
 
 
 def _close(sockets: Sequence[socket.socket]) -> None:

@@ -40,7 +40,7 @@ class Settings:
     model: str | None = option(
         None,
         values.text,
-        "Model directory, or repository id on the Hugging Face Hub; unset: a small demo model.",
+        "Model directory, bundle, s3://bucket/prefix of a bundle, or repository id; unset: a small demo model.",
         group=MODEL,
         metavar="MODEL",
     )
@@ -55,6 +55,13 @@ class Settings:
     )
     accept_any_model: bool = switch(False, "Render whatever model name a request carries.", group=MODEL)
     tokenizer_mode: str = option("auto", values.text, "Kind of tokenizer or prompt encoder.", group=MODEL)
+    tokenizer_engine: Literal["auto", "tokenizers", "kitoken", "fastokens"] = option(
+        "auto",
+        values.one_of("auto", "tokenizers", "kitoken", "fastokens"),
+        "Of a bundle's certified tokenizer engines use only this one; auto: the best that is ready.",
+        group=MODEL,
+        metavar="ENGINE",
+    )
 
     chat_template: str | None = option(
         None,
@@ -256,6 +263,7 @@ class Settings:
             served_model_names=self.served_model_name,
             accept_any_model=self.accept_any_model,
             revision=self.revision,
+            tokenizer_engine=None if self.tokenizer_engine == "auto" else self.tokenizer_engine,
             chat_template=self.chat_template,
             chat_template_content_format=self.chat_template_content_format,
             default_chat_template_kwargs=self.default_chat_template_kwargs,

@@ -13,7 +13,7 @@ from render_core.protocol.tokenize import TokenizeChatRequest
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """An encoded prompt: text that is still to be tokenized, or token ids when the family's encoder made them itself."""
+    """An encoded prompt: text that is still to be tokenized, or token ids that the encoder made itself."""
 
     text: str | None = None
     ids: list[int] | None = None

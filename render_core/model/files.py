@@ -29,6 +29,7 @@ class ModelFiles:
 
     Attributes:
         templates: chat templates by name; a model with one template has it under "default".
+        inputs: the bytes of every file that was read, by its path in the directory.
     """
 
     root: Path
@@ -38,6 +39,7 @@ class ModelFiles:
     special_tokens_map: Mapping[str, Any]
     generation_config: Mapping[str, Any]
     templates: Mapping[str, str]
+    inputs: Mapping[str, bytes]
 
 
 def read_model_files(root: Path, generation_config: str = "auto") -> ModelFiles:
@@ -52,34 +54,77 @@ def read_model_files(root: Path, generation_config: str = "auto") -> ModelFiles:
     """
     if not root.is_dir():
         raise ConfigurationError(f"{root} is no model directory.")
-    tokenizer_config = _document(root / "tokenizer_config.json")
+    reader = _Reader(root)
+    tokenizer_config = reader.document("tokenizer_config.json")
     return ModelFiles(
         root=root,
-        config=_document(root / "config.json", required=True),
-        tokenizer=_bytes(root / "tokenizer.json"),
+        config=reader.document("config.json", required=True),
+        tokenizer=reader.bytes_of("tokenizer.json"),
         tokenizer_config=tokenizer_config,
-        special_tokens_map=_document(root / "special_tokens_map.json"),
-        generation_config=_generation_config(root, generation_config),
-        templates=_templates(root, tokenizer_config),
+        special_tokens_map=reader.document("special_tokens_map.json"),
+        generation_config=_generation_config(reader, generation_config),
+        templates=_templates(reader, tokenizer_config),
+        inputs=reader.inputs,
     )
 
 
-def _generation_config(root: Path, choice: str) -> Mapping[str, Any]:
+class _Reader:
+    """Reads files of one directory and remembers their bytes."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.inputs: dict[str, bytes] = {}
+
+    def document(self, name: str, *, required: bool = False) -> Mapping[str, Any]:
+        path = self.root / name
+        if not required and not path.is_file():
+            return {}
+        text = self.text(name)
+        try:
+            document = json.loads(text)
+        except ValueError as error:
+            raise ConfigurationError(f"{path} is not valid JSON: {error}") from None
+        if not isinstance(document, dict):
+            raise ConfigurationError(f"{path} must hold a JSON object.")
+        return document
+
+    def text(self, name: str) -> str:
+        try:
+            return self.bytes_of(name).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise ConfigurationError(f"{self.root / name} cannot be read: {error}") from None
+
+    def bytes_of(self, name: str) -> bytes:
+        path = self.root / name
+        try:
+            content = self.inputs[name] = path.read_bytes()
+        except FileNotFoundError:
+            raise ConfigurationError(f"{path} is missing.") from None
+        except OSError as error:
+            raise ConfigurationError(f"{path} cannot be read: {error}") from None
+        return content
+
+
+def _generation_config(reader: _Reader, choice: str) -> Mapping[str, Any]:
     if choice == "vllm":
         return {}
     if choice == "auto":
-        return _document(root / "generation_config.json")
+        return reader.document("generation_config.json")
     path = Path(choice)
-    return _document(path / "generation_config.json" if path.is_dir() else path, required=True)
+    return (
+        _Reader(path).document("generation_config.json", required=True)
+        if path.is_dir()
+        else (_Reader(path.parent).document(path.name, required=True))
+    )
 
 
-def _templates(root: Path, tokenizer_config: Mapping[str, Any]) -> Mapping[str, str]:
+def _templates(reader: _Reader, tokenizer_config: Mapping[str, Any]) -> Mapping[str, str]:
     """Template files win over tokenizer_config.json, where there is a string, a list of named ones or an object."""
     found: dict[str, str] = {}
-    if (single := root / "chat_template.jinja").is_file():
-        found["default"] = _text(single)
-    for path in sorted((root / "additional_chat_templates").glob("*.jinja")):
-        found[path.stem] = _text(path)
+    if (reader.root / "chat_template.jinja").is_file():
+        found["default"] = reader.text("chat_template.jinja")
+    for path in sorted((reader.root / "additional_chat_templates").glob("*.jinja")):
+        found[path.stem] = reader.text(f"additional_chat_templates/{path.name}")
     if found:
         return found
     stated = tokenizer_config.get("chat_template")
@@ -98,33 +143,3 @@ def _is_named_template(entry: Any) -> bool:
         and isinstance(entry.get("name"), str)
         and isinstance(entry.get("template"), str)
     )
-
-
-def _document(path: Path, *, required: bool = False) -> Mapping[str, Any]:
-    if not path.is_file():
-        if required:
-            raise ConfigurationError(f"{path} is missing.")
-        return {}
-    try:
-        document = json.loads(_text(path))
-    except ValueError as error:
-        raise ConfigurationError(f"{path} is not valid JSON: {error}") from None
-    if not isinstance(document, dict):
-        raise ConfigurationError(f"{path} must hold a JSON object.")
-    return document
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise ConfigurationError(f"{path} is missing.") from None
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from render_core.errors import RenderError, UnknownModelError
 from render_core.model.files import ModelFiles, read_model_files
 from render_core.model.limits import context_length, text_part
+from render_core.model.manifest import is_bundle
 from render_core.model.options import ModelOptions, validate_options
+from render_core.model.parts import ModelParts
 from render_core.sampling import generation_defaults
 from render_core.template.budget import TemplateBudget
-from render_core.template.choice import TemplateSet, compile_templates
-from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer
+from render_core.template.choice import TemplateSet, compile_named, template_set
+from render_core.tokenizer.cascade import CascadeEngine
+from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, prepare_tokenizer
 
 DEMO_NAME: Final = "render-core-demo"
 _DEMO_ROOT: Final = Path(__file__).resolve().parent.parent / "demo_model"
@@ -79,6 +82,18 @@ class Model:
         if max(ids) >= self.vocabulary_size:
             raise RenderError(f"{param} holds an id outside the vocabulary of {self.vocabulary_size}.", param)
 
+    def load_hot_tokenizer(self, *, wait: bool) -> None:
+        """Load the hot tokenizer engine, if there is one: in the background, or before returning.
+
+        Waiting is for a process whose memory is about to be kept as a snapshot.
+        """
+        engine = self.tokenizer.engine
+        if isinstance(engine, CascadeEngine):
+            if wait:
+                engine.load_hot()
+            else:
+                engine.load_hot_in_background()
+
     def describe(self) -> list[str]:
         """Lines for the start log: what was loaded and what was decided."""
         templates = ", ".join(sorted(self.templates.named)) or "none"
@@ -102,7 +117,8 @@ def load_model(source: str | None, options: ModelOptions | None = None) -> Model
     """Load a model.
 
     Args:
-        source: a directory in Hugging Face form, a repository id, or None for the embedded demo model.
+        source: a directory in Hugging Face form, a bundle, `s3://bucket/prefix` of a bundle, a repository id, or
+            None for the embedded demo model.
         options: what the operator decided; defaults to nothing.
 
     Raises:
@@ -110,42 +126,77 @@ def load_model(source: str | None, options: ModelOptions | None = None) -> Model
     """
     options = options or ModelOptions()
     validate_options(options)
-    revision = None
-    if source is None:
-        root = _DEMO_ROOT
-    elif Path(source).exists():
-        root = Path(source)
+    root, revision = local_source(source, options.revision)
+    if is_bundle(root):
+        from render_core.model.bundle import read_bundle
+
+        parts = read_bundle(root, options.tokenizer_engine)
     else:
-        from render_core.model.hub import fetch_snapshot
-
-        snapshot = fetch_snapshot(source, options.revision)
-        root, revision = snapshot.root, snapshot.revision
-    return _assemble(source, revision, read_model_files(root, options.generation_config), options)
+        parts = _directory_parts(read_model_files(root, options.generation_config), revision)
+    return _assemble(source, parts, options)
 
 
-def _assemble(source: str | None, revision: str | None, files: ModelFiles, options: ModelOptions) -> Model:
-    tokenizer = build_tokenizer(
+def local_source(source: str | None, revision: str | None) -> tuple[Path, str | None]:
+    """The folder of a source, fetched if it is not local, and the revision of a repository's snapshot.
+
+    Raises:
+        ConfigurationError: the source cannot be had.
+    """
+    if source is None:
+        return _DEMO_ROOT, None
+    if source.startswith("s3://"):
+        from render_core.model.s3 import fetch_bundle
+
+        return fetch_bundle(source), None
+    if Path(source).exists():
+        return Path(source), None
+    from render_core.model import hub
+
+    snapshot = hub.fetch_snapshot(source, revision)
+    return snapshot.root, snapshot.revision
+
+
+def _directory_parts(files: ModelFiles, revision: str | None) -> ModelParts:
+    prepared = prepare_tokenizer(
         files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map
     )
+    return ModelParts(
+        config=files.config,
+        generation_config=files.generation_config,
+        tokenizer=build_tokenizer(prepared),
+        templates=compile_named(files.templates),
+        revision=revision,
+    )
+
+
+def _assemble(source: str | None, parts: ModelParts, options: ModelOptions) -> Model:
     content_format = (
         None if options.chat_template_content_format == "auto" else options.chat_template_content_format
     )
-    defaults = generation_defaults(files.generation_config, options.override_generation_config)
+    generation_config = {} if options.generation_config == "vllm" else parts.generation_config
+    defaults = generation_defaults(generation_config, options.override_generation_config)
     limit_source = (
         options.override_generation_config if options.generation_config in ("auto", "vllm") else defaults
     )
     root = DEMO_NAME if source is None else source
+    options = replace(
+        options,
+        tool_call_parser=options.tool_call_parser or parts.tool_call_parser,
+        reasoning_parser=options.reasoning_parser or parts.reasoning_parser,
+    )
     return Model(
-        served_names=options.served_model_names or (root,),
+        served_names=options.served_model_names or parts.served_names or (root,),
         root=root,
-        revision=revision,
+        revision=parts.revision,
         is_demo=source is None,
         options=options,
-        config=files.config,
-        max_model_len=context_length(files.config, options.max_model_len, options.allow_long_max_model_len),
-        vocabulary_size=max(int(text_part(files.config).get("vocab_size") or 0), tokenizer.max_token_id + 1),
-        tokenizer=tokenizer,
-        templates=compile_templates(files.templates, options.chat_template, content_format),
+        config=parts.config,
+        max_model_len=context_length(parts.config, options.max_model_len, options.allow_long_max_model_len),
+        vocabulary_size=max(
+            int(text_part(parts.config).get("vocab_size") or 0), parts.tokenizer.max_token_id + 1
+        ),
+        tokenizer=parts.tokenizer,
+        templates=template_set(parts.templates, options.chat_template, content_format),
         template_budget=TemplateBudget(
             seconds=options.template_seconds, max_chars=options.template_max_chars
         ),

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from render_core.errors import ConfigurationError, RenderError
 from render_core.template.cache import TemplateCache
 from render_core.template.compiled import CompiledTemplate, compile_template
 from render_core.template.content_format import ContentFormat
 from render_core.template.failures import TemplateRejectedError
-
-from render_core.errors import ConfigurationError, RenderError
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +65,22 @@ class TemplateSet:
             raise RenderError(error.message, "chat_template") from None
 
 
-def compile_templates(
-    sources: Mapping[str, str], override: str | None, content_format: ContentFormat | None
+def compile_named(sources: Mapping[str, str]) -> dict[str, CompiledTemplate]:
+    """Compile a model's templates by name. Raises ConfigurationError when one does not compile."""
+    return {name: _compiled(f"chat template {name!r}", source) for name, source in sources.items()}
+
+
+def template_set(
+    named: Mapping[str, CompiledTemplate], override: str | None, content_format: ContentFormat | None
 ) -> TemplateSet:
-    """Compile a model's templates.
+    """A model's templates with the operator's choices.
 
     Args:
-        sources: the model's own templates by name.
-        override: the operator's template text, or the name of one of `sources`.
+        override: the operator's template text, or the name of one of `named`.
 
     Raises:
-        ConfigurationError: a template does not compile, or the operator names one that does not exist.
+        ConfigurationError: the operator's template does not compile, or names one that does not exist.
     """
-    named = {name: _compiled(f"chat template {name!r}", source) for name, source in sources.items()}
     chosen = None
     if override is not None:
         if override in named:

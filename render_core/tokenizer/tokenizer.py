@@ -36,13 +36,41 @@ class Tokenizer:
     suffix_ids: tuple[int, ...]
 
 
-def build_tokenizer(
+@dataclass(frozen=True, slots=True)
+class PreparedTokenizer:
+    """A tokenizer.json as the engine uses it, and what is known of it.
+
+    Attributes:
+        serialized: the document, with the pipeline of its class and all its added tokens.
+        vocabulary: ids by string, added tokens included.
+    """
+
+    serialized: bytes
+    class_name: str
+    special_tokens: Mapping[str, str]
+    vocabulary: Mapping[str, int]
+
+    def tokenizer(self, engine: Engine) -> Tokenizer:
+        """The tokenizer that answers through an engine loaded from `serialized`."""
+        prefix, suffix = _surrounding_ids(engine)
+        return Tokenizer(
+            engine=engine,
+            class_name=self.class_name,
+            special_tokens=self.special_tokens,
+            max_chars_per_token=max(map(len, self.vocabulary), default=1),
+            max_token_id=max(self.vocabulary.values(), default=0),
+            prefix_ids=prefix,
+            suffix_ids=suffix,
+        )
+
+
+def prepare_tokenizer(
     serialized: bytes,
     config: Mapping[str, Any],
     tokenizer_config: Mapping[str, Any],
     special_tokens_map: Mapping[str, Any],
-) -> Tokenizer:
-    """Build the tokenizer that vLLM would use for a model directory.
+) -> PreparedTokenizer:
+    """Find out what vLLM would use for a model directory.
 
     Args:
         serialized: tokenizer.json.
@@ -51,28 +79,34 @@ def build_tokenizer(
     Raises:
         ConfigurationError: tokenizer.json cannot be read.
     """
-    from render_core.tokenizer.reference import ReferenceEngine
-
     try:
         document = orjson.loads(serialized)
         class_name = tokenizer_class(tokenizer_config, config)
         named = special_tokens(tokenizer_config, special_tokens_map, class_name)
         rebuilt = rebuild_pipeline(document, class_name, tokenizer_config)
         completed = complete_added_tokens(document, tokenizer_config, named)
-        engine = ReferenceEngine(orjson.dumps(document) if rebuilt or completed else serialized)
-        strings = _vocabulary(document)
+        return PreparedTokenizer(
+            serialized=orjson.dumps(document) if rebuilt or completed else serialized,
+            class_name=class_name,
+            special_tokens=named,
+            vocabulary=_vocabulary(document),
+        )
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ConfigurationError(f"tokenizer.json cannot be used: {error}") from None
-    prefix, suffix = _surrounding_ids(engine)
-    return Tokenizer(
-        engine=engine,
-        class_name=class_name,
-        special_tokens=named,
-        max_chars_per_token=max(map(len, strings), default=1),
-        max_token_id=max(strings.values(), default=0),
-        prefix_ids=prefix,
-        suffix_ids=suffix,
-    )
+
+
+def build_tokenizer(prepared: PreparedTokenizer) -> Tokenizer:
+    """The tokenizer with the reference engine.
+
+    Raises:
+        ConfigurationError: the engine cannot load it.
+    """
+    from render_core.tokenizer.reference import ReferenceEngine
+
+    try:
+        return prepared.tokenizer(ReferenceEngine(prepared.serialized))
+    except ValueError as error:
+        raise ConfigurationError(f"tokenizer.json cannot be used: {error}") from None
 
 
 def _vocabulary(document: dict[str, Any]) -> dict[str, int]:

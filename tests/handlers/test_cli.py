@@ -66,28 +66,52 @@ def run(*arguments: str, stdin: str = "", **variables: str) -> subprocess.Comple
 Start = Callable[..., subprocess.Popen[str]]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _bytecode_is_kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Imports are most of what a process does here; only the first one compiles."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        yield
+
+
+def begin(*arguments: str, program: tuple[str, ...] = ("-m", "handlers.cli")) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, *program, "serve", *arguments],
+        cwd=REPOSITORY,
+        env=environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    )
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.communicate(timeout=SECONDS)
+
+
 @pytest.fixture
 def start() -> Iterator[Start]:
     """Starts `render-core serve` with the arguments; ends it after the test."""
     started: list[subprocess.Popen[str]] = []
 
-    def begin(*arguments: str, program: tuple[str, ...] = ("-m", "handlers.cli")) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, *program, "serve", *arguments],
-            cwd=REPOSITORY,
-            env=environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        started.append(process)
-        return process
+    def start(*arguments: str, **given: tuple[str, ...]) -> subprocess.Popen[str]:
+        started.append(begin(*arguments, **given))
+        return started[-1]
 
-    yield begin
+    yield start
     for process in started:
-        process.kill()
-        process.communicate(timeout=SECONDS)
+        kill(process)
+
+
+@pytest.fixture(scope="module")
+def guarded_address() -> Iterator[str]:
+    """A server that has two keys and takes small bodies."""
+    process = begin("--port", "0", "--api-key", "other", "k/1", "--max-body-size", "1k")
+    yield address_of(process)
+    kill(process)
 
 
 def address_of(process: subprocess.Popen[str]) -> str:
@@ -126,7 +150,7 @@ def is_open(port: int) -> bool:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "a command is needed: serve or render (--help tells more)"),
+        ([], "a command is needed: serve, render, pack or inspect (--help tells more)"),
         (["serve", "--no-such"], "unrecognized arguments: --no-such"),
         (["serve", "--max-model-len", "-2"], "--max-model-len: -2 is not at least 1"),
         (
@@ -289,12 +313,11 @@ def test_demo_says_so_when_it_starts(start: Start) -> None:
     address_of(process)
 
 
-def test_refused_bodies_do_not_spoil_the_connection(start: Start) -> None:
-    address = address_of(start("--port", "0", "--api-key", "k", "--max-body-size", "1k"))
+def test_refused_bodies_do_not_spoil_the_connection(guarded_address: str) -> None:
     large = {"content": b" " * 3_000_000, "headers": {"content-type": "application/json"}}
-    with httpx.Client(base_url=address, timeout=SECONDS) as client:
+    with httpx.Client(base_url=guarded_address, timeout=SECONDS) as client:
         assert client.post(CHAT, **large).status_code == 401
-        client.headers["authorization"] = "Bearer k"
+        client.headers["authorization"] = "Bearer k/1"
         assert client.post(CHAT, **large).status_code == 413
         response = client.post(CHAT, json=GOOD)
     assert response.status_code == 200
@@ -302,11 +325,14 @@ def test_refused_bodies_do_not_spoil_the_connection(start: Start) -> None:
     assert "server" not in response.headers
 
 
-def test_basic_credentials_in_the_address(start: Start) -> None:
-    address = address_of(start("--port", "0", "--api-key", "other", "k/1"))
-    for userinfo in ("k%2F1:@", "anyone:k%2F1@"):
-        assert httpx.get(address.replace("//", f"//{userinfo}") + "/v1/models").status_code == 200
-    assert httpx.get(address + "/v1/models").status_code == 401
+@pytest.mark.parametrize("userinfo", ["k%2F1:@", "anyone:k%2F1@"])
+def test_basic_credentials_in_the_address(guarded_address: str, userinfo: str) -> None:
+    assert httpx.get(guarded_address.replace("//", f"//{userinfo}") + "/v1/models").status_code == 200
+
+
+def test_no_credentials(guarded_address: str) -> None:
+    assert httpx.get(guarded_address + "/v1/models").status_code == 401
+    assert httpx.get(guarded_address + "/health").status_code == 200
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,63 @@
+"""Encoders of the families whose prompts come from code, and which configuration takes which."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+from render_core.families.encoder import PromptEncoder
+from render_core.tokenizer.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderFamily:
+    """One family of the registry.
+
+    Attributes:
+        name: the value of --tokenizer-mode that selects it.
+        architectures: entries of config.json's `architectures` that select it without a flag (spec 10.3).
+        module: where its `build` is. Loaded when the family is chosen, so that no other start pays for it.
+    """
+
+    name: str
+    architectures: frozenset[str]
+    module: str
+
+
+class _EncoderModule(Protocol):
+    def build(self, config: Mapping[str, Any], tokenizer: Tokenizer) -> PromptEncoder: ...
+
+
+def _family(name: str, *architectures: str) -> EncoderFamily:
+    return EncoderFamily(name, frozenset(architectures), f"{__name__}.{name}")
+
+
+ENCODER_FAMILIES: Final = (
+    _family("deepseek_v32", "DeepseekV32ForCausalLM"),
+    _family("deepseek_v4", "DeepseekV4ForCausalLM", "DeepseekV4ForConditionalGeneration"),
+    _family("deepseek_v41", "DeepseekV41ForCausalLM"),
+    _family("inkling", "InklingForCausalLM", "InklingForConditionalGeneration"),
+)
+
+
+def recognised_family(config: Mapping[str, Any]) -> EncoderFamily | None:
+    """The family that a model's config.json names, or None for a model that is rendered with a chat template."""
+    architectures = config.get("architectures")
+    named = architectures if isinstance(architectures, list) else []
+    return next((family for family in ENCODER_FAMILIES if not family.architectures.isdisjoint(named)), None)
+
+
+def named_family(name: str) -> EncoderFamily | None:
+    """The family that --tokenizer-mode selects by name, or None when no encoder has that name."""
+    return next((family for family in ENCODER_FAMILIES if family.name == name), None)
+
+
+def build_encoder(family: EncoderFamily, config: Mapping[str, Any], tokenizer: Tokenizer) -> PromptEncoder:
+    """Build a family's encoder for a loaded model.
+
+    Raises:
+        ConfigurationError: the tokenizer lacks tokens that the family writes.
+    """
+    return cast(_EncoderModule, import_module(family.module)).build(config, tokenizer)

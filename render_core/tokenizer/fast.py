@@ -1,0 +1,70 @@
+"""The fast engines. They only encode, without special tokens around the text; a certificate says where exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+from render_core.errors import ConfigurationError
+
+
+class Encoder(Protocol):
+    """Encodes a text to token ids, added tokens in it included. Raises UnicodeEncodeError for lone surrogates."""
+
+    def __call__(self, text: str) -> list[int]: ...
+
+
+def load_fastokens(path: Path) -> Encoder:
+    """The hot engine: slow to load, fastest to encode; both release the GIL."""
+    import fastokens
+
+    tokenizer = fastokens.Tokenizer.from_file(str(path))
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = tokenizer.encode(text, False).ids
+        return ids
+
+    return encode
+
+
+def load_kitoken(path: Path) -> Encoder:
+    """The cold engine: loads in milliseconds from its own file."""
+    import kitoken
+
+    tokenizer = kitoken.Kitoken.from_file(str(path))
+
+    def encode(text: str) -> list[int]:
+        ids: list[int] = tokenizer.encode(text, True)
+        return ids
+
+    return encode
+
+
+def kitoken_file(serialized: bytes) -> bytes:
+    """The cold engine's own file for a tokenizer.json document.
+
+    Raises:
+        ValueError: the engine cannot represent this tokenizer.
+    """
+    import kitoken
+
+    try:
+        definition: bytes = kitoken.Kitoken.from_tokenizers(serialized).to_bytes()
+    except Exception as error:  # noqa: BLE001 (the library raises nothing more special)
+        raise ValueError(str(error)) from None
+    return definition
+
+
+LOADERS: Final[dict[str, Callable[[Path], Encoder]]] = {"fastokens": load_fastokens, "kitoken": load_kitoken}
+
+
+def loader(engine: str) -> Callable[[Path], Encoder]:
+    """The loader of a fast engine by name.
+
+    Raises:
+        ConfigurationError: no such engine.
+    """
+    if engine not in LOADERS:
+        raise ConfigurationError(f"Unknown tokenizer engine {engine!r}; known are: {', '.join(LOADERS)}.")
+    return LOADERS[engine]

@@ -1,0 +1,61 @@
+"""Which configuration takes which encoder, and what choosing one costs the others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from render_core.families.encoders import (
+    ENCODER_FAMILIES,
+    EncoderFamily,
+    build_encoder,
+    named_family,
+    recognised_family,
+)
+from tests.families.encoders.chats import small_tokenizer
+
+
+@pytest.mark.parametrize("family", ENCODER_FAMILIES, ids=lambda family: family.name)
+def test_family_builds_an_encoder_of_its_name(family: EncoderFamily) -> None:
+    assert build_encoder(family, {}, small_tokenizer()).name == family.name
+
+
+@pytest.mark.parametrize(
+    ("architecture", "name"),
+    [
+        ("DeepseekV32ForCausalLM", "deepseek_v32"),
+        ("DeepseekV4ForCausalLM", "deepseek_v4"),
+        ("DeepseekV4ForConditionalGeneration", "deepseek_v4"),
+        ("DeepseekV41ForCausalLM", "deepseek_v41"),
+        ("InklingForCausalLM", "inkling"),
+        ("InklingForConditionalGeneration", "inkling"),
+    ],
+)
+def test_architecture_selects_its_family(architecture: str, name: str) -> None:
+    assert recognised_family({"architectures": [architecture]}) == named_family(name)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"architectures": None}, {"architectures": ["DeepseekV3ForCausalLM"]}, {"model_type": "inkling"}],
+)
+def test_other_configuration_selects_none(config: dict[str, object]) -> None:
+    assert recognised_family(config) is None
+
+
+def test_unknown_name_selects_none() -> None:
+    assert named_family("qwen3") is None
+
+
+LOADED = """
+import sys
+from render_core.families.encoders import ENCODER_FAMILIES
+print([family.name for family in ENCODER_FAMILIES if family.module in sys.modules])
+"""
+
+
+def test_registry_loads_no_encoder() -> None:
+    printed = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True).stdout
+    assert printed == "[]\n"

@@ -1,0 +1,136 @@
+"""Which engine answers, and that its place is taken without anybody noticing."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from render_core.tokenizer.cascade import CascadeEngine, CertifiedEngine
+from render_core.tokenizer.engine import Offset
+from render_core.tokenizer.guard import Guard
+
+BOS, EOS = 1, 2
+
+
+class Reference:
+    name = "tokenizers"
+
+    def __init__(self, asked: list[str]) -> None:
+        self._asked = asked
+
+    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+        self._asked.append("reference")
+        ids = [ord(letter) for letter in text]
+        return [BOS, *ids, EOS] if add_special_tokens else ids
+
+    def encode_with_offsets(self, text: str, add_special_tokens: bool) -> tuple[list[int], list[Offset]]:
+        return self.encode(text, add_special_tokens), []
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return "decoded"
+
+    def tokens(self, ids: Sequence[int]) -> list[str | None]:
+        return ["token"]
+
+
+def certified(name: str, asked: list[str], guard: Guard | None = None) -> CertifiedEngine:
+    def encode(text: str) -> list[int]:
+        asked.append(name)
+        text.encode()
+        return [ord(letter) for letter in text]
+
+    return CertifiedEngine(name, lambda: encode, guard or Guard())
+
+
+def cascade(asked: list[str], *, cold: bool = True, hot: CertifiedEngine | None = None) -> CascadeEngine:
+    cold_engine = certified("cold", asked, Guard(characters="é")) if cold else None
+    return CascadeEngine(cold_engine, hot, lambda: Reference(asked), [BOS], [EOS])
+
+
+def test_the_cold_engine_answers_and_a_guarded_text_goes_to_the_reference() -> None:
+    asked: list[str] = []
+    engine = cascade(asked)
+    assert engine.encode("ab", add_special_tokens=True) == [BOS, 97, 98, EOS]
+    assert engine.encode("é", add_special_tokens=False) == [233]
+    assert asked == ["cold", "reference"]
+
+
+def test_the_hot_engine_takes_over_when_it_is_loaded() -> None:
+    asked: list[str] = []
+    engine = cascade(asked, hot=certified("hot", asked))
+    engine.encode("a", add_special_tokens=False)
+    engine.load_hot()
+    engine.encode("é", add_special_tokens=False)
+    assert asked == ["cold", "hot", "hot"]  # the hot one is tried once while it is loaded
+    assert engine.name == "hot over cold"
+
+
+def test_a_hot_engine_that_cannot_load_leaves_the_cold_one_answering() -> None:
+    asked: list[str] = []
+
+    def fail() -> None:
+        raise OSError("no such file")
+
+    engine = cascade(asked, hot=CertifiedEngine("hot", fail, Guard()))  # type: ignore[arg-type]
+    thread = engine.load_hot_in_background()
+    assert thread is not None
+    thread.join(10)
+    assert engine.encode("a", add_special_tokens=False) == [97]
+    assert asked == ["cold"]
+
+
+def test_requests_are_answered_while_the_hot_engine_loads() -> None:
+    asked: list[str] = []
+    ready = threading.Event()
+    hot = certified("hot", asked)
+
+    def load_slowly() -> object:
+        ready.wait(10)
+        return hot.load()
+
+    engine = cascade(asked, hot=CertifiedEngine("hot", load_slowly, Guard()))  # type: ignore[arg-type]
+    thread = engine.load_hot_in_background()
+    assert thread is not None
+    with ThreadPoolExecutor(4) as pool:
+        before = list(pool.map(lambda _: engine.encode("ab", add_special_tokens=True), range(200)))
+        ready.set()
+        during = list(pool.map(lambda _: engine.encode("ab", add_special_tokens=True), range(200)))
+    thread.join(10)
+    assert {tuple(ids) for ids in before + during} == {(BOS, 97, 98, EOS)}
+    assert engine.encode("c", add_special_tokens=False) == [99]
+    assert asked[-1] == "hot"
+
+
+def test_the_reference_is_loaded_once_and_only_when_needed() -> None:
+    loads: list[int] = []
+
+    def load() -> Reference:
+        loads.append(1)
+        return Reference([])
+
+    engine = CascadeEngine(certified("cold", []), None, load, [], [])
+    engine.encode("a", add_special_tokens=False)
+    assert loads == []
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda _: engine.decode([1]), range(50)))
+    assert (loads, engine.tokens([1]), engine.encode_with_offsets("a", add_special_tokens=False)) == (
+        [1],
+        ["token"],
+        ([97], []),
+    )
+
+
+def test_without_any_fast_engine_the_reference_answers() -> None:
+    asked: list[str] = []
+    engine = cascade(asked, cold=False)
+    assert engine.load_hot_in_background() is None
+    assert engine.encode("a", add_special_tokens=True) == [BOS, 97, EOS]
+    assert asked == ["reference"]
+
+
+def test_a_lone_surrogate_is_a_type_error_whichever_engine_answers() -> None:
+    with pytest.raises(TypeError, match="lone surrogate"):
+        cascade([]).encode("a\ud800", add_special_tokens=False)
