@@ -7,7 +7,8 @@ from types import BuiltinMethodType, MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2.exceptions import SecurityError
-from jinja2.runtime import LoopContext, Macro
+from jinja2.ext import Extension
+from jinja2.runtime import Macro
 from jinja2.utils import Cycler, Joiner, Namespace, generate_lorem_ipsum
 from markupsafe import Markup
 
@@ -44,14 +45,17 @@ def call_object(
         return obj(context.eval_ctx, *args, **kwargs)
     if kind is FormatMethod:
         return call_format(environment, context.meter, obj, args, kwargs)
-    if kind is MethodType and isinstance(obj.__self__, Markup):
-        return call_method(context.meter, obj, args, kwargs)
-    if kind is type:
+    if kind is MethodType:
+        owner = obj.__self__
+        if isinstance(owner, Extension):
+            return obj(*args, **kwargs)
+        if isinstance(owner, Markup):
+            return call_method(context.meter, obj, args, kwargs)
+        context.meter.weigh(args)  # loop.changed compares them
+    elif kind is type:
         args = _new_object_arguments(context.meter, obj, args)
     elif obj is generate_lorem_ipsum:
         _expect_lorem(context.meter, args, kwargs)
-    elif kind is MethodType and isinstance(obj.__self__, LoopContext):
-        context.meter.weigh(args)  # loop.changed compares them
     if not environment.is_safe_callable(obj):
         raise SecurityError(f"{obj!r} is not safely callable")
     return context.meter.keep(context.call(obj, *args, **kwargs))

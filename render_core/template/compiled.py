@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, Final
 
 from jinja2 import Template
@@ -88,7 +89,7 @@ def compile_template(source: str) -> CompiledTemplate:
     if len(source) > _MAX_SOURCE_CHARS:
         raise TemplateRejectedError(f"The chat template is longer than {_MAX_SOURCE_CHARS} characters.")
     try:
-        return _compile(environment(), source)
+        return translate(environment(), source).load()
     except TemplateFailure:
         raise
     except Exception as error:  # noqa: BLE001 - besides Jinja's own errors: RecursionError, SyntaxError, MemoryError
@@ -96,18 +97,38 @@ def compile_template(source: str) -> CompiledTemplate:
     raise failure
 
 
-def _compile(jinja: MeteredEnvironment, source: str) -> CompiledTemplate:
+@dataclass(frozen=True, slots=True)
+class TemplateProgram:
+    """What translating a template gives: enough to make it again without Jinja's parser.
+
+    Attributes:
+        code: Python source, for this package's environment and this version of Jinja.
+    """
+
+    source: str
+    code: str
+    variables: frozenset[str]
+    content_format: ContentFormat
+
+    def load(self, code: CodeType | None = None) -> CompiledTemplate:
+        """The template. `code` is the compiled form of the program's code, where one was kept."""
+        jinja = environment()
+        compiled = code or compile(self.code, "<template>", "exec")
+        return CompiledTemplate(
+            source=self.source,
+            variables=self.variables,
+            content_format=self.content_format,
+            mentions_developer='"developer"' in self.source or "'developer'" in self.source,
+            _template=Template.from_code(jinja, compiled, jinja.make_globals(None)),
+        )
+
+
+def translate(jinja: MeteredEnvironment, source: str) -> TemplateProgram:
+    """Translate a template to Python. Raises Jinja's own errors, and whatever deep nesting leads to."""
     tree = jinja.parse(source)
     content_format = detect_content_format(tree)
     generator = MeteredCodeGenerator(jinja, plan(tree))
     code = generator.generate(tree)
     if len(code) > _MAX_CODE_CHARS:
         raise TemplateRejectedError("The chat template is too large.")
-    template = Template.from_code(jinja, compile(code, "<template>", "exec"), jinja.make_globals(None))
-    return CompiledTemplate(
-        source=source,
-        variables=frozenset(generator.undeclared),
-        content_format=content_format,
-        mentions_developer='"developer"' in source or "'developer'" in source,
-        _template=template,
-    )
+    return TemplateProgram(source, code, frozenset(generator.undeclared), content_format)

@@ -7,7 +7,7 @@ tests are metered; everything else that can grow is instrumented code.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from jinja2 import nodes, pass_context
 from jinja2.exceptions import TemplateError
@@ -113,9 +113,10 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
     def getitem(self, obj: Any, argument: Any) -> Any:
         """`obj[argument]`"""
         try:
-            if isinstance(argument, tuple):
-                check_key(argument)
-            if not isinstance(obj, type):  # dict[...] would be a type that has all attributes of dict
+            if type(obj) is dict and type(argument) is str:
+                return obj[argument]
+            check_key(argument)
+            if type(obj) is not type:  # dict[...] would be a type that has all attributes of dict
                 return obj[argument]
         except (TypeError, LookupError):
             pass
@@ -130,7 +131,7 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
 
     def _item(self, obj: Any, name: str) -> Any:
         try:
-            if not isinstance(obj, type):
+            if type(obj) is not type:
                 return obj[name]
         except (TypeError, LookupError):
             pass
@@ -143,10 +144,10 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
 
     def call(__self, __context: Context, __obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N805 - kwargs may be named so
         """`obj(...)`"""
-        assert isinstance(__context, MeteredContext)
-        kwargs.pop("_loop_vars", None)
-        kwargs.pop("_block_vars", None)
-        return call_object(__self, __context, __obj, args, kwargs)
+        if kwargs:
+            kwargs.pop("_loop_vars", None)
+            kwargs.pop("_block_vars", None)
+        return call_object(__self, cast(MeteredContext, __context), __obj, args, kwargs)
 
 
 @cache

@@ -14,7 +14,6 @@ from jinja2.utils import _PassArg
 
 from render_core.template.filter_guards import GUARDS, LAZY_FILTERS, PLAIN_FILTERS, Arguments, Guard
 from render_core.template.meter import Meter
-from render_core.template.weight import Weight
 
 Function = Callable[..., Any]
 
@@ -83,7 +82,20 @@ def _tojson(
 ) -> str:
     """transformers' own `tojson`: json.dumps and no HTML escapes. Its first argument is not Jinja's `indent`."""
     meter: Meter = context.meter  # type: ignore[attr-defined]
-    weight = Weight(1, len(x), 1) if type(x) is str else meter.weigh(x)
+    if ensure_ascii is False and indent is None and separators is None and sort_keys is False:
+        meter.text_size(x)
+        text = _PLAIN_ENCODER.encode(x)
+    else:
+        _expect_layout(meter, x, indent, separators)
+        text = json.dumps(
+            x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
+        )
+    meter.keep(text)
+    return text
+
+
+def _expect_layout(meter: Meter, value: Any, indent: Any, separators: Any) -> None:
+    weight = meter.weigh(value)
     per_node = 0
     if isinstance(indent, int):
         per_node = max(0, indent) * weight.depth
@@ -92,11 +104,3 @@ def _tojson(
     if isinstance(separators, list | tuple):
         per_node += sum(len(separator) for separator in separators if isinstance(separator, str))
     meter.expect_text(weight.printed + per_node * weight.nodes)
-    if ensure_ascii is False and indent is None and separators is None and sort_keys is False:
-        text = _PLAIN_ENCODER.encode(x)
-    else:
-        text = json.dumps(
-            x, ensure_ascii=ensure_ascii, indent=indent, separators=separators, sort_keys=sort_keys
-        )
-    meter.keep(text)
-    return text

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _BINARY: Final[dict[type[nodes.Node], str]] = {
-    nodes.Add: "add",
     nodes.Sub: "subtract",
     nodes.Mul: "multiply",
     nodes.Div: "divide",
@@ -29,7 +28,18 @@ _BINARY: Final[dict[type[nodes.Node], str]] = {
     nodes.Pow: "power",
 }
 _UNARY: Final[dict[type[nodes.Node], str]] = {nodes.Pos: "positive", nodes.Neg: "negative"}
-_OTHERS: Final = ("comparable", "modest", "contains", "keep", "key", "spread", "tick", "ticked")
+_OTHERS: Final = (
+    "add",
+    "add_all",
+    "comparable",
+    "modest",
+    "contains",
+    "keep",
+    "key",
+    "spread",
+    "tick",
+    "ticked",
+)
 
 # Names that Jinja's generated code calls, and the operations that take their place.
 _REPLACED: Final = {
@@ -158,7 +168,9 @@ class MeteredCodeGenerator(CodeGenerator):
 
     def get_visitor(self, node: nodes.Node) -> Any:
         visitor: Any = super().get_visitor(node)
-        if type(node) in _BINARY:
+        if type(node) is nodes.Add:
+            visitor = self._visit_sum
+        elif type(node) in _BINARY:
             visitor = self._visit_binary
         elif type(node) in _UNARY:
             visitor = self._visit_unary
@@ -186,6 +198,15 @@ class MeteredCodeGenerator(CodeGenerator):
 
     def _visit_binary(self, node: nodes.BinExpr, frame: Frame) -> None:
         self._write_operation(_BINARY[type(node)], frame, node.left, node.right)
+
+    def _visit_sum(self, node: nodes.BinExpr, frame: Frame) -> None:
+        """A chain of `+` in one call, as far as evaluating an operand before the sum so far makes no difference."""
+        operands = [node.right]
+        while type(node.left) is nodes.Add and isinstance(node.right, nodes.Const | nodes.Name):
+            node = node.left
+            operands.append(node.right)
+        operands.append(node.left)
+        self._write_operation("add" if len(operands) == 2 else "add_all", frame, *reversed(operands))
 
     def _visit_unary(self, node: nodes.UnaryExpr, frame: Frame) -> None:
         operation = node.operator if isinstance(node.node, nodes.Const) else _UNARY[type(node)]

@@ -20,6 +20,8 @@ from render_core.template.weight import check_key
 Arguments = tuple[Any, ...]
 Guard = Callable[[Meter, Any, Arguments, Mapping[str, Any]], Arguments]
 
+_TEXTS: Final = (str, bytes)
+_SHORT_CHARS: Final = 4096
 _LINE_BREAK: Final = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _BLANK: Final = re.compile(r"\s")
 _TEXT_ENCODINGS: Final = frozenset({"utf8", "ascii", "usascii", "latin1", "iso88591", "utf16", "utf32"})
@@ -42,7 +44,7 @@ def call_method(
     guard = _GUARDS[name]
     if guard is not None:
         args = guard(meter, owner, args, kwargs)
-    if isinstance(owner, str | bytes):
+    if isinstance(owner, _TEXTS) and len(owner) > _SHORT_CHARS:
         meter.work(len(owner))
     result = method(*args, **kwargs)
     if result is owner:
@@ -123,7 +125,7 @@ def _expect_translation(meter: Meter, owner: Any, args: Arguments, kwargs: Mappi
 def _expect_pieces(meter: Meter, owner: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
     """For `split` and `rsplit`; the latter may compare the whole separator at every position."""
     separator = _argument(args, kwargs, 0, "sep")
-    length = len(separator) if isinstance(separator, str | bytes) else 1
+    length = len(separator) if isinstance(separator, _TEXTS) else 1
     meter.work(len(owner) * length)
     if not meter.allows_items(1 + len(owner) // max(length, 1)):
         meter.expect_items(1 + (owner.count(separator) if length and separator else _matches(_BLANK, owner)))
@@ -142,7 +144,7 @@ def _matches(pattern: re.Pattern[str], text: str | bytes) -> int:
 
 def _expect_search(meter: Meter, owner: Any, args: Arguments, kwargs: Mapping[str, Any]) -> Arguments:
     """For searches that may compare the whole needle at every position."""
-    if isinstance(owner, str | bytes) and args and isinstance(args[0], str | bytes):
+    if isinstance(owner, _TEXTS) and args and isinstance(args[0], _TEXTS):
         meter.work(len(owner) * len(args[0]))
     return args
 

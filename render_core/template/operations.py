@@ -6,6 +6,7 @@ Results and errors are those of the plain operation. Each method raises BudgetEx
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, ValuesView
+from functools import reduce
 from typing import Any, Final
 
 from jinja2.runtime import Macro, Undefined, markup_join
@@ -15,6 +16,9 @@ from render_core.template.formatting import expect_printf
 from render_core.template.meter import TINY_CHARS, Meter
 from render_core.template.weight import check_key, weigh
 
+_TEXTS: Final = (str, bytes)
+_SEQUENCES: Final = (list, tuple)
+_SHORT_CHARS: Final = 4096
 _SCALARS: Final = frozenset({bool, int, float, type(None), Undefined})
 _ESCAPED_CHARS_PER_CHAR: Final = 6
 _MAX_CHAINED_NODES: Final = 10_000
@@ -78,9 +82,20 @@ class Operations:
             if len(text) > TINY_CHARS:
                 self._keep_text(text)
             return text
-        if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        if isinstance(left, _SEQUENCES) and isinstance(right, _SEQUENCES):
             self._meter.expect_items(len(left) + len(right))
         return self._keep(left + right)
+
+    def add_all(self, *operands: Any) -> Any:
+        """A chain of `+`."""
+        for operand in operands:
+            if type(operand) is not str:
+                return reduce(self.add, operands)
+        self._meter.expect_text(sum(map(len, operands)))
+        text = "".join(operands)
+        if len(text) > TINY_CHARS:
+            self._keep_text(text)
+        return text
 
     def subtract(self, left: Any, right: Any) -> Any:
         return self._keep(left - right)
@@ -90,9 +105,9 @@ class Operations:
         if isinstance(count, int):
             if isinstance(other, int):
                 self._meter.expect_bits(count.bit_length() + other.bit_length() - 1)
-            elif isinstance(other, str | bytes):
+            elif isinstance(other, _TEXTS):
                 self._meter.expect_text(len(other) * count)
-            elif isinstance(other, list | tuple):
+            elif isinstance(other, _SEQUENCES):
                 self._meter.expect_items(len(other) * count)
         return self._keep(left * right)
 
@@ -103,7 +118,7 @@ class Operations:
         return self._keep(left // right)
 
     def modulo(self, left: Any, right: Any) -> Any:
-        if isinstance(left, str | bytes):
+        if isinstance(left, _TEXTS):
             expect_printf(self._meter, left, right)
         return self._keep(left % right)
 
@@ -123,7 +138,8 @@ class Operations:
     def comparable(self, value: Any) -> Any:
         """One side of a comparison that is about to happen."""
         if type(value) is str:
-            self._meter.work(len(value))
+            if len(value) > _SHORT_CHARS:
+                self._meter.work(len(value))
         elif type(value) not in _SCALARS:
             self._meter.weigh(value)
         return value
@@ -136,9 +152,12 @@ class Operations:
 
     def contains(self, value: Any, container: Any) -> bool:
         """The `in` operator."""
-        if isinstance(container, str | bytes):
+        if type(container) is str:
+            if len(container) > _SHORT_CHARS:
+                self._meter.work(len(container))
+        elif isinstance(container, (*_TEXTS, range)):
             self._meter.work(len(container))
-        elif isinstance(container, list | tuple | ValuesView):
+        elif isinstance(container, (*_SEQUENCES, ValuesView)):
             self._meter.work(len(container) * self._comparison_cost(value))
         elif isinstance(container, Iterator):
             cost = self._comparison_cost(value)

@@ -11,6 +11,9 @@ import tokenizers
 
 from render_core.families.interface import ParserModel
 
+# The special token that parsers look for; tekken.json of version 3 leaves its special tokens unsaid.
+_TEKKEN_TOKENS = {"[TOOL_CALLS]": 9}
+
 
 def model_of_directory(root: Path) -> ParserModel:
     """The parsers' view of a model directory; of a tekken model only the special tokens are known."""
@@ -23,10 +26,7 @@ def model_of_directory(root: Path) -> ParserModel:
         "chat_template": own if isinstance(own, str) else None,
     }
     if (root / "tekken.json").exists():
-        special = {
-            token["token_str"]: token["rank"] for token in _document(root / "tekken.json")["special_tokens"]
-        }
-        return ParserModel(token_id=special.get, encode=_unused, decode=_unused, **common)
+        return ParserModel(token_id=_TEKKEN_TOKENS.get, encode=_unused, decode=_unused, **common)
     tokenizer = tokenizers.Tokenizer.from_file(str(root / "tokenizer.json"))
     return ParserModel(
         token_id=tokenizer.token_to_id,

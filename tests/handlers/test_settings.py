@@ -75,7 +75,8 @@ def test_every_model_option_is_filled_from_a_setting() -> None:
             --allow-long-max-model-len --max-logprobs 4 --generation-config vllm
             --override-generation-config '{"b": 2}' --tool-call-parser hermes --reasoning-parser qwen3
             --enable-auto-tool-choice --tool-strict-level function --tokenizer-mode mistral
-            --chat-template-timeout 3 --chat-template-max-chars 6 --max-completion-prompts 8"""
+            --tokenizer-engine tokenizers --chat-template-timeout 3 --chat-template-max-chars 6
+            --max-completion-prompts 8"""
         )
     ).model_options()
     defaults = Settings().model_options()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -95,10 +96,16 @@ def _prompt_ids(
     ).ids
 
 
+IDS_OF: dict[str, Callable[[Model, Any, Any], list[int]]] = {
+    "/v1/chat/completions/render": chat_ids,
+    "/v1/completions/render": completed_ids,
+    "/tokenize": tokenized_ids,
+}
+
+
 def answered(model: Model, encoder: PromptEncoder, case: Case) -> tuple[int, list[int] | None]:
-    ids_of = {"/v1/chat/completions/render": chat_ids, "/tokenize": tokenized_ids}
     try:
-        return 200, ids_of.get(case.endpoint, completed_ids)(model, encoder, decode_body(case.body))
+        return 200, IDS_OF[case.endpoint](model, encoder, decode_body(case.body))
     except RenderError as error:
         return error.status, None
 

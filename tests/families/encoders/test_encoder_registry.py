@@ -57,5 +57,7 @@ print([family.name for family in ENCODER_FAMILIES if family.module in sys.module
 
 
 def test_registry_loads_no_encoder() -> None:
-    printed = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
+    ).stdout
     assert printed == "[]\n"

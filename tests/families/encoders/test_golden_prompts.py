@@ -9,7 +9,9 @@ import pytest
 
 from tests.families.encoders.chats import prompt_text
 
-SAMPLES = sorted((Path(__file__).parent / "data").glob("*/*"))
+DATA = Path(__file__).parent / "data"
+FAMILIES = ("deepseek_v32", "deepseek_v4", "deepseek_v41", "inkling")
+SAMPLES = [sample for family in FAMILIES for sample in sorted((DATA / family).iterdir())]
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.parent.name}/{sample.name}")
