@@ -17,13 +17,15 @@ from render_core.conversation.conversation import Chat, converse
 from render_core.conversation.messages import count_tool_calls
 from render_core.conversation.variables import merge_kwargs, reasoning_effort_kwargs
 from render_core.errors import RenderError
+from render_core.families.effects import Effects
+from render_core.families.encoder import Prompt
 from render_core.model.model import Model
 from render_core.protocol.body import decode_body
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.completion import CompletionRequest
 from render_core.protocol.generate import GenerateRequest, encode_answer
 from render_core.protocol.tokenize import DetokenizeRequest, TokenizeChatRequest, TokenizeTextRequest
-from render_core.protocol.tools import NamedToolChoice
+from render_core.protocol.tools import NamedToolChoice, Tool
 from render_core.sampling import output_tokens, sampling_parameters
 from render_core.tokenizer.lengths import LengthRules, Tokens, encode_text, truncate_ids
 
@@ -56,23 +58,24 @@ def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
     if reused_ids is not None:
         tokens = Tokens(reused_ids)
     else:
-        text, tokens = _prompt_of(
-            model, chat, context, request.add_special_tokens, bool(request.return_token_offsets), rules
-        )
+        text, tokens = _prompt_of(model, request, chat, context, rules)
     defaults = model.sampling_defaults
     max_tokens = output_tokens(
         request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit
     )
+    effects = model.parsers.effects(request, chat.kwargs, tokens.ids)
     answer = GenerateRequest(
         request_id=f"chatcmpl-{_base_id(request.request_id, context)}",
         tokens=tokens,
-        sampling_params=sampling_parameters(request, max_tokens, defaults, model.options.max_logprobs),
+        sampling_params=sampling_parameters(
+            request, max_tokens, defaults, model.options.max_logprobs, effects
+        ),
         model=name,
         request=request,
         kv_transfer_params=kv_transfer_params,
-        reasoning_ended=None if request.include_reasoning else True,
-        reasoning_parser_kwargs=_reasoning_parser_kwargs(model, chat),
-        parse_context=_parse_context(request, chat),
+        reasoning_ended=effects.reasoning_ended,
+        reasoning_parser_kwargs=_reasoning_parser_kwargs(model, chat, effects),
+        parse_context=_parse_context(request, chat, effects),
         prompt_text=text if request.return_prompt_text else None,
     )
     return encode_answer(answer.document())
@@ -128,9 +131,7 @@ def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
             raise RenderError(
                 "mm_processor_kwargs is not accepted: this service renders text only.", "mm_processor_kwargs"
             )
-        _, tokens = _prompt_of(
-            model, _chat_of(model, chat_request), context, chat_request.add_special_tokens, False, None
-        )
+        _, tokens = _prompt_of(model, chat_request, _chat_of(model, chat_request), context, None)
         with_strings = chat_request.return_token_strs
     else:
         text_request = TokenizeTextRequest.parse(document)
@@ -162,16 +163,26 @@ def detokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
 
 def _prompt_of(
     model: Model,
+    request: ChatRequest | TokenizeChatRequest,
     chat: Chat,
     context: RequestContext,
-    add_special_tokens: bool,
-    with_offsets: bool,
     rules: LengthRules | None,
-) -> tuple[str, Tokens]:
-    conversation = converse(chat, model.templates, model.tokenizer.special_tokens, model.name)
-    text = conversation.render(context.now, model.template_budget)
+) -> tuple[str | None, Tokens]:
+    """The prompt's text, where there is one, and its tokens."""
+    if model.encoder is None:
+        conversation = converse(chat, model.templates, model.tokenizer.special_tokens, model.name)
+        prompt = Prompt(text=conversation.render(context.now, model.template_budget))
+    else:
+        prompt = model.encoder.encode(request, chat.kwargs, context.now)
+    text = prompt.text
+    if text is None:
+        return None, Tokens(prompt.ids or [])
     tokens = encode_text(
-        model.tokenizer, text, add_special_tokens=add_special_tokens, with_offsets=with_offsets, rules=rules
+        model.tokenizer,
+        text,
+        add_special_tokens=request.add_special_tokens,
+        with_offsets=isinstance(request, ChatRequest) and bool(request.return_token_offsets),
+        rules=rules,
     )
     if rules is not None:
         _check_not_empty(tokens)
@@ -304,23 +315,34 @@ def _base_id(body_id: str | None, context: RequestContext) -> str:
     return context.random_id if body_id is None else body_id
 
 
-def _reasoning_parser_kwargs(model: Model, chat: Chat) -> dict[str, Any] | None:
-    if model.options.reasoning_parser is None:
+def _reasoning_parser_kwargs(model: Model, chat: Chat, effects: Effects) -> dict[str, Any] | None:
+    if model.parsers.reasoning is None:
         return None
-    return {"chat_template_kwargs": dict(chat.kwargs)}
+    return {"chat_template_kwargs": {**chat.kwargs, **effects.added_kwargs}}
 
 
-def _parse_context(request: ChatRequest, chat: Chat) -> dict[str, Any]:
+def _parse_context(request: ChatRequest, chat: Chat, effects: Effects) -> dict[str, Any]:
     """What is needed later to parse the generated tokens (spec 6.1)."""
     choice = request.tool_choice
     shown: str | Mapping[str, Any] | None = (
         choice.model_dump() if isinstance(choice, NamedToolChoice) else choice
     )
     return {
-        "tools": None if request.tools is None else [tool.as_template_variable() for tool in request.tools],
+        "tools": None if request.tools is None else _parsed_tools(request.tools, effects),
         "tool_choice": shown,
         "parallel_tool_calls": request.parallel_tool_calls,
         "include_reasoning": request.include_reasoning,
         "chat_template_kwargs": dict(chat.kwargs),
         "history_tool_call_cnt": count_tool_calls(request.messages),
     }
+
+
+def _parsed_tools(tools: list[Tool], effects: Effects) -> list[dict[str, Any]]:
+    """The tools as the parsers left them."""
+    shown = [tool.as_template_variable() for tool in tools]
+    if effects.hoisted_definitions:
+        for tool in shown:
+            parameters = tool["function"]["parameters"]
+            if parameters is not None:
+                tool["function"]["parameters"] = {k: v for k, v in parameters.items() if k != "$defs"}
+    return shown

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from render_core.errors import RenderError
+from render_core.families.effects import Effects
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.completion import CompletionRequest
 from render_core.protocol.sampling_fields import SamplingFields
@@ -85,12 +86,14 @@ def sampling_parameters(
     max_tokens: int,
     defaults: Mapping[str, Any],
     max_logprobs: int | None,
+    effects: Effects | None = None,
 ) -> dict[str, Any]:
     """The object `sampling_params` of a GenerateRequest.
 
     Args:
         max_tokens: what output_tokens() allowed.
         max_logprobs: most log probabilities a request may ask for; None checks nothing, -1 allows any number.
+        effects: what the model's parsers change; None where there are none, as in completions.
 
     Raises:
         RenderError: a value is out of its range.
@@ -108,9 +111,18 @@ def sampling_parameters(
     held_back = (
         max((len(text) for text in stop), default=1) - 1 if not request.include_stop_str_in_output else 0
     )
-    skip_special_tokens = request.skip_special_tokens
-    if skip_special_tokens is None:
-        skip_special_tokens = bool(defaults.get("skip_special_tokens", True))
+    if effects is None:
+        effects = Effects(
+            structured_outputs=resolve_constraint(request.structured_outputs, request.response_format)
+        )
+    skip_special_tokens = _first_given(
+        effects.skip_special_tokens,
+        request.skip_special_tokens,
+        bool(defaults.get("skip_special_tokens", True)),
+    )
+    spaces_between = _first_given(
+        effects.spaces_between_special_tokens, request.spaces_between_special_tokens
+    )
     optional: dict[str, Any] = {
         "n": count if count != 1 else None,
         "presence_penalty": values["presence_penalty"],
@@ -131,13 +143,13 @@ def sampling_parameters(
         "prompt_logprobs": prompt_logprobs,
         "logprob_token_ids": request.logprob_token_ids or None,
         "skip_special_tokens": None if skip_special_tokens else False,
-        "spaces_between_special_tokens": None if request.spaces_between_special_tokens else False,
+        "spaces_between_special_tokens": None if spaces_between else False,
         "include_stop_str_in_output": request.include_stop_str_in_output or None,
         "output_kind": _STREAMED if request.stream else _FINAL_ONLY,
         "stream_interval": request.stream_interval,
         "skip_clone": True,
         "output_text_buffer_length": held_back or None,
-        "structured_outputs": resolve_constraint(request.structured_outputs, request.response_format),
+        "structured_outputs": effects.structured_outputs,
         "logit_bias": _logit_bias(request.logit_bias),
         "allowed_token_ids": request.allowed_token_ids,
         "extra_args": _extra_args(request.vllm_xargs),
@@ -148,6 +160,10 @@ def sampling_parameters(
         "routed_experts_prompt_start": request.routed_experts_prompt_start or None,
     }
     return {name: value for name, value in optional.items() if value is not None}
+
+
+def _first_given(*values: bool | None) -> bool:
+    return next(value for value in values if value is not None)
 
 
 def _ranged_values(request: SamplingFields, defaults: Mapping[str, Any]) -> dict[str, Any]:

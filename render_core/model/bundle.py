@@ -31,6 +31,7 @@ from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, prepare_
 TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
 GENERATION_CONFIG: Final = "generation_config.json"
+TOKENIZER_CONFIG: Final = "tokenizer_config.json"
 COLD_FILE: Final = "tokenizer.kitoken"
 
 _COLD, _HOT = "kitoken", "fastokens"
@@ -68,6 +69,7 @@ def pack(
     contents: dict[str, bytes] = {
         CONFIG: _json(files.config),
         GENERATION_CONFIG: _json(files.generation_config),
+        TOKENIZER_CONFIG: _json(_without(files.tokenizer_config, "chat_template", "added_tokens_decoder")),
     }
     prepared = prepare_tokenizer(
         files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map
@@ -117,6 +119,7 @@ def read_bundle(root: Path, engine: str | None = None) -> ModelParts:
         return ModelParts(
             config=json.loads(manifest.path(CONFIG).read_bytes()),
             generation_config=json.loads(manifest.path(GENERATION_CONFIG).read_bytes()),
+            tokenizer_config=json.loads(manifest.path(TOKENIZER_CONFIG).read_bytes()),
             tokenizer=_tokenizer(manifest, engine),
             templates=_templates(manifest),
             revision=source["revision"],
@@ -132,6 +135,7 @@ def _tokenizer_facts(tokenizer: Tokenizer) -> dict[str, Any]:
     return {
         "class": tokenizer.class_name,
         "special_tokens": dict(tokenizer.special_tokens),
+        "added_tokens": dict(tokenizer.added_tokens),
         "max_chars_per_token": tokenizer.max_chars_per_token,
         "max_token_id": tokenizer.max_token_id,
         "prefix_ids": list(tokenizer.prefix_ids),
@@ -154,6 +158,7 @@ def _tokenizer(manifest: Manifest, engine: str | None) -> Tokenizer:
         engine=cascade,
         class_name=facts["class"],
         special_tokens=facts["special_tokens"],
+        added_tokens=facts["added_tokens"],
         max_chars_per_token=facts["max_chars_per_token"],
         max_token_id=facts["max_token_id"],
         prefix_ids=prefix,
@@ -227,6 +232,10 @@ def _write(target: Path, contents: Mapping[str, bytes], manifest: bytes) -> None
         (target / manifests.NAME).write_bytes(manifest)
     except OSError as error:
         raise ConfigurationError(f"The bundle {target} cannot be written: {error}") from None
+
+
+def _without(document: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
 
 
 def _json(document: Mapping[str, Any]) -> bytes:

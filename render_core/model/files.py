@@ -108,14 +108,17 @@ class _Reader:
 def _generation_config(reader: _Reader, choice: str) -> Mapping[str, Any]:
     if choice == "vllm":
         return {}
-    if choice == "auto":
-        return reader.document("generation_config.json")
-    path = Path(choice)
     return (
-        _Reader(path).document("generation_config.json", required=True)
-        if path.is_dir()
-        else (_Reader(path.parent).document(path.name, required=True))
+        reader.document("generation_config.json")
+        if choice == "auto"
+        else read_generation_config(Path(choice))
     )
+
+
+def read_generation_config(path: Path) -> Mapping[str, Any]:
+    """A generation_config.json, given as its folder or as the file. Raises ConfigurationError without one."""
+    folder, name = (path, "generation_config.json") if path.is_dir() else (path.parent, path.name)
+    return _Reader(folder).document(name, required=True)
 
 
 def _templates(reader: _Reader, tokenizer_config: Mapping[str, Any]) -> Mapping[str, str]:

@@ -8,10 +8,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from render_core.errors import RenderError, UnknownModelError
-from render_core.model.files import ModelFiles, read_model_files
+from render_core.families.effects import Parsers
+from render_core.families.encoder import PromptEncoder
+from render_core.families.encoders import build_encoder, named_family, recognised_family
+from render_core.model.files import ModelFiles, read_generation_config, read_model_files
 from render_core.model.limits import context_length, text_part
 from render_core.model.manifest import is_bundle
 from render_core.model.options import ModelOptions, validate_options
+from render_core.model.parsers import model_parsers, with_chosen_parsers
 from render_core.model.parts import ModelParts
 from render_core.sampling import generation_defaults
 from render_core.template.budget import TemplateBudget
@@ -34,6 +38,9 @@ class Model:
         is_demo: whether this is the embedded demo model.
         max_model_len: context length in tokens.
         vocabulary_size: the model's or the tokenizer's number of ids, whichever is larger.
+        parsers: what the model's parsers change in a rendered request.
+        parser_reason: why these parsers, for the start log.
+        encoder: makes the prompts of a family that has no chat template; None for a model with templates.
         sampling_defaults: from generation_config.json and its override.
         output_limit: cap on generated tokens that no request can raise; None for none.
     """
@@ -49,6 +56,9 @@ class Model:
     tokenizer: Tokenizer
     templates: TemplateSet
     template_budget: TemplateBudget
+    parsers: Parsers
+    parser_reason: str
+    encoder: PromptEncoder | None
     sampling_defaults: Mapping[str, Any]
     output_limit: int | None
 
@@ -105,7 +115,11 @@ class Model:
             + (" and any name" if self.options.accept_any_model else ""),
             f"context length {self.max_model_len} tokens, vocabulary {self.vocabulary_size} ids",
             f"tokenizer class {self.tokenizer.class_name}, engine {self.tokenizer.engine.name}",
-            f"chat templates: {templates}; content format {content_format}",
+            f"chat templates: {templates}; content format {content_format}"
+            if self.encoder is None
+            else f"prompts are encoded by {self.encoder.name}",
+            f"parsers: tool calls {self.tool_call_parser or 'none'}, reasoning "
+            f"{self.options.reasoning_parser or 'none'}; {self.parser_reason}",
             f"sampling defaults {dict(self.sampling_defaults)}",
         ]
         if self.is_demo:
@@ -163,6 +177,7 @@ def _directory_parts(files: ModelFiles, revision: str | None) -> ModelParts:
     return ModelParts(
         config=files.config,
         generation_config=files.generation_config,
+        tokenizer_config=files.tokenizer_config,
         tokenizer=build_tokenizer(prepared),
         templates=compile_named(files.templates),
         revision=revision,
@@ -173,8 +188,7 @@ def _assemble(source: str | None, parts: ModelParts, options: ModelOptions) -> M
     content_format = (
         None if options.chat_template_content_format == "auto" else options.chat_template_content_format
     )
-    generation_config = {} if options.generation_config == "vllm" else parts.generation_config
-    defaults = generation_defaults(generation_config, options.override_generation_config)
+    defaults = generation_defaults(_generation_config(parts, options), options.override_generation_config)
     limit_source = (
         options.override_generation_config if options.generation_config in ("auto", "vllm") else defaults
     )
@@ -184,6 +198,8 @@ def _assemble(source: str | None, parts: ModelParts, options: ModelOptions) -> M
         tool_call_parser=options.tool_call_parser or parts.tool_call_parser,
         reasoning_parser=options.reasoning_parser or parts.reasoning_parser,
     )
+    encoder = _encoder(parts, options)
+    options, parser_reason = with_chosen_parsers(options, parts, encoder)
     return Model(
         served_names=options.served_model_names or parts.served_names or (root,),
         root=root,
@@ -200,9 +216,28 @@ def _assemble(source: str | None, parts: ModelParts, options: ModelOptions) -> M
         template_budget=TemplateBudget(
             seconds=options.template_seconds, max_chars=options.template_max_chars
         ),
+        parsers=model_parsers(options, parts),
+        parser_reason=parser_reason,
+        encoder=encoder,
         sampling_defaults=defaults,
         output_limit=limit_source.get("max_new_tokens"),
     )
+
+
+def _generation_config(parts: ModelParts, options: ModelOptions) -> Mapping[str, Any]:
+    if options.generation_config == "vllm":
+        return {}
+    if options.generation_config == "auto":
+        return parts.generation_config
+    return read_generation_config(Path(options.generation_config))
+
+
+def _encoder(parts: ModelParts, options: ModelOptions) -> PromptEncoder | None:
+    if options.tokenizer_mode == "hf":
+        return None
+    named = None if options.tokenizer_mode == "auto" else named_family(options.tokenizer_mode)
+    family = recognised_family(parts.config) if options.tokenizer_mode == "auto" else named
+    return None if family is None else build_encoder(family, parts.config, parts.tokenizer)
 
 
 def _shortened(name: str) -> str:

@@ -53,6 +53,8 @@ class ModelOptions:
     max_completion_prompts: int = 1024
 
 
+AUTO_PARSER, NO_PARSER = "auto", "none"
+
 TOKENIZER_MODES = (
     "auto",
     "hf",
@@ -72,8 +74,8 @@ def validate_options(options: ModelOptions) -> None:
     Raises:
         ConfigurationError: a name is unknown, a number is out of range, or two options contradict each other.
     """
-    _check_name("tool call parser", options.tool_call_parser, TOOL_PARSERS)
-    _check_name("reasoning parser", options.reasoning_parser, REASONING_PARSERS)
+    _check_name("tool call parser", options.tool_call_parser, (AUTO_PARSER, NO_PARSER, *TOOL_PARSERS))
+    _check_name("reasoning parser", options.reasoning_parser, (AUTO_PARSER, NO_PARSER, *REASONING_PARSERS))
     _check_name("tokenizer mode", options.tokenizer_mode, TOKENIZER_MODES)
     _check_name("tool strict level", options.tool_strict_level, TOOL_STRICT_LEVELS)
     _check_name(

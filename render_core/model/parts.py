@@ -15,13 +15,14 @@ class ModelParts:
     """The parts of a model before an operator's options are applied.
 
     Attributes:
-        config, generation_config: the model's documents.
+        config, generation_config, tokenizer_config: the model's documents.
         templates: its chat templates by name, compiled.
         served_names, tool_call_parser, reasoning_parser: defaults that a bundle brings along.
     """
 
     config: Mapping[str, Any]
     generation_config: Mapping[str, Any]
+    tokenizer_config: Mapping[str, Any]
     tokenizer: Tokenizer
     templates: Mapping[str, CompiledTemplate]
     revision: str | None = None

@@ -101,6 +101,9 @@ class CascadeEngine:
     def tokens(self, ids: Sequence[int]) -> list[str | None]:
         return self._loaded_reference().tokens(ids)
 
+    def token_id(self, token: str) -> int | None:
+        return self._loaded_reference().token_id(token)
+
     def _load_hot_logging(self) -> None:
         try:
             self.load_hot()

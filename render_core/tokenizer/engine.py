@@ -34,3 +34,7 @@ class Engine(Protocol):
     def tokens(self, ids: Sequence[int]) -> list[str | None]:
         """The vocabulary's own strings for ids; None outside the vocabulary."""
         ...
+
+    def token_id(self, token: str) -> int | None:
+        """The id of a vocabulary string, or None."""
+        ...

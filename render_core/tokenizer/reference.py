@@ -47,3 +47,7 @@ class ReferenceEngine:
 
     def tokens(self, ids: Sequence[int]) -> list[str | None]:
         return [self._tokenizer.id_to_token(i) if i <= _MAX_ID else None for i in ids]
+
+    def token_id(self, token: str) -> int | None:
+        found: int | None = self._tokenizer.token_to_id(token)
+        return found

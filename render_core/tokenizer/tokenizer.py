@@ -22,6 +22,7 @@ class Tokenizer:
         engine: computes ids.
         class_name: the tokenizer class that transformers would load, for logs.
         special_tokens: named special tokens, as templates see them.
+        added_tokens: ids of the added tokens by their string.
         max_chars_per_token: length of the longest vocabulary string, in characters.
         max_token_id: the largest id of the vocabulary.
         prefix_ids, suffix_ids: what the post-processor puts around a text when special tokens are asked for.
@@ -30,10 +31,16 @@ class Tokenizer:
     engine: Engine
     class_name: str
     special_tokens: Mapping[str, str]
+    added_tokens: Mapping[str, int]
     max_chars_per_token: int
     max_token_id: int
     prefix_ids: tuple[int, ...]
     suffix_ids: tuple[int, ...]
+
+    def token_id(self, token: str) -> int | None:
+        """The id of a vocabulary string, or None. Added tokens are found without asking the engine."""
+        found = self.added_tokens.get(token)
+        return self.engine.token_id(token) if found is None else found
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +49,14 @@ class PreparedTokenizer:
 
     Attributes:
         serialized: the document, with the pipeline of its class and all its added tokens.
+        added_tokens: ids of the added tokens by their string.
         vocabulary: ids by string, added tokens included.
     """
 
     serialized: bytes
     class_name: str
     special_tokens: Mapping[str, str]
+    added_tokens: Mapping[str, int]
     vocabulary: Mapping[str, int]
 
     def tokenizer(self, engine: Engine) -> Tokenizer:
@@ -57,6 +66,7 @@ class PreparedTokenizer:
             engine=engine,
             class_name=self.class_name,
             special_tokens=self.special_tokens,
+            added_tokens=self.added_tokens,
             max_chars_per_token=max(map(len, self.vocabulary), default=1),
             max_token_id=max(self.vocabulary.values(), default=0),
             prefix_ids=prefix,
@@ -89,6 +99,7 @@ def prepare_tokenizer(
             serialized=orjson.dumps(document) if rebuilt or completed else serialized,
             class_name=class_name,
             special_tokens=named,
+            added_tokens={token["content"]: token["id"] for token in document.get("added_tokens") or ()},
             vocabulary=_vocabulary(document),
         )
     except (ValueError, TypeError, KeyError, AttributeError) as error:

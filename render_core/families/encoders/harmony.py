@@ -23,7 +23,9 @@ from render_core.tokenizer.engine import Engine
 from render_core.tokenizer.tokenizer import Tokenizer
 
 _IDENTITY: Final = "You are ChatGPT, a large language model trained by OpenAI."
-_CHANNELS: Final = "# Valid channels: analysis, commentary, final. Channel must be included for every message."
+_CHANNELS: Final = (
+    "# Valid channels: analysis, commentary, final. Channel must be included for every message."
+)
 _TOOLS_CHANNEL: Final = "\nCalls to these tools must go to the commentary channel: 'functions'."
 _EFFORTS: Final = ("low", "medium", "high")
 _DEFAULT_EFFORT: Final = "medium"
@@ -126,9 +128,7 @@ class HarmonyEncoder:
         return [token_id for piece in _CUT.split(text) for token_id in self._engine.encode(piece, False)]
 
 
-def _system_message(
-    instructions: str | None, effort: str, day: str, *, has_tools: bool
-) -> HarmonyMessage:
+def _system_message(instructions: str | None, effort: str, day: str, *, has_tools: bool) -> HarmonyMessage:
     identity = _IDENTITY if instructions is None else f"{_IDENTITY}\n{instructions}"
     text = (
         f"{identity}\nKnowledge cutoff: 2024-06\nCurrent date: {day}\n\nReasoning: {effort}\n\n"

@@ -125,9 +125,7 @@ def _items(one: _Sent, names: Mapping[Any, Any]) -> list[Item]:
             return [*_assistant_items(one)]
         case "tool":
             name = names.get(one.message.get("tool_call_id", ""), "")
-            return [
-                HarmonyMessage(f"functions.{name}", (_flattened(one) or "",), "commentary to=assistant")
-            ]
+            return [HarmonyMessage(f"functions.{name}", (_flattened(one) or "",), "commentary to=assistant")]
         case "user":
             return [HarmonyMessage("user", _texts(one))]
     _texts(one)
