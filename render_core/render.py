@@ -18,7 +18,7 @@ from render_core.conversation.messages import count_tool_calls
 from render_core.conversation.variables import merge_kwargs, reasoning_effort_kwargs
 from render_core.errors import RenderError
 from render_core.families.effects import Effects
-from render_core.families.encoder import Prompt
+from render_core.families.encoder import Prompt, SuffixEncoder
 from render_core.model.model import Model
 from render_core.protocol.body import decode_body
 from render_core.protocol.chat import ChatRequest
@@ -27,7 +27,7 @@ from render_core.protocol.generate import GenerateRequest, encode_answer
 from render_core.protocol.tokenize import DetokenizeRequest, TokenizeChatRequest, TokenizeTextRequest
 from render_core.protocol.tools import NamedToolChoice, Tool
 from render_core.sampling import output_tokens, sampling_parameters
-from render_core.tokenizer.lengths import LengthRules, Tokens, encode_text, truncate_ids
+from render_core.tokenizer.lengths import LengthRules, Tokens, check_prompt_length, encode_text, truncate_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,7 @@ def render_completion(model: Model, body: bytes, context: RequestContext) -> byt
     request = CompletionRequest.parse(decode_body(body))
     name = model.answering_name(request.model)
     _refuse_beam_search(request.use_beam_search)
-    if request.suffix is not None:
-        raise RenderError("suffix needs a model that renders fill-in-the-middle prompts.", "suffix")
-    prompts = _prompts(request)
+    prompts = _prompts(request) if request.suffix is None else _prompts_with_suffix(model, request)
     if len(prompts) > model.options.max_completion_prompts:
         raise RenderError(
             f"prompt must hold at most {model.options.max_completion_prompts} prompts.", "prompt"
@@ -176,17 +174,31 @@ def _prompt_of(
         prompt = model.encoder.encode(request, chat.kwargs, context.now)
     text = prompt.text
     if text is None:
-        return None, Tokens(prompt.ids or [])
+        return None, _encoded_tokens(prompt, rules)
     tokens = encode_text(
         model.tokenizer,
         text,
         add_special_tokens=request.add_special_tokens,
-        with_offsets=isinstance(request, ChatRequest) and bool(request.return_token_offsets),
+        with_offsets=isinstance(request, ChatRequest) and _wants_offsets(model, request),
         rules=rules,
     )
     if rules is not None:
         _check_not_empty(tokens)
     return text, tokens
+
+
+def _encoded_tokens(prompt: Prompt, rules: LengthRules | None) -> Tokens:
+    """The tokens of a prompt that its family's encoder made itself."""
+    ids = prompt.ids or []
+    if rules is None:
+        return Tokens(ids)
+    if prompt.is_whole:
+        check_prompt_length(len(ids), rules, from_text=False)
+    else:
+        ids = truncate_ids(ids, rules)
+    tokens = Tokens(ids)
+    _check_not_empty(tokens)
+    return tokens
 
 
 def _completion_tokens(
@@ -197,7 +209,7 @@ def _completion_tokens(
             model.tokenizer,
             prompt,
             add_special_tokens=request.add_special_tokens,
-            with_offsets=bool(request.return_token_offsets),
+            with_offsets=_wants_offsets(model, request),
             rules=rules,
         )
     else:
@@ -213,6 +225,25 @@ def _prompts(request: CompletionRequest) -> list[str | list[int]]:
     if isinstance(prompt, str) or (prompt and isinstance(prompt[0], int)):
         return [prompt]
     return list(prompt)
+
+
+def _wants_offsets(model: Model, request: ChatRequest | CompletionRequest) -> bool:
+    """Whether to give offsets. vLLM has none with the tokenizers of code-encoded families."""
+    return bool(request.return_token_offsets) and model.encoder is None
+
+
+def _prompts_with_suffix(model: Model, request: CompletionRequest) -> list[str | list[int]]:
+    """Fill-in-the-middle prompts, for a family that has them (spec 5)."""
+    if request.echo or request.truncate_prompt_tokens is not None:
+        raise RenderError("suffix does not go with echo or truncate_prompt_tokens.", "suffix")
+    if not isinstance(model.encoder, SuffixEncoder):
+        raise RenderError("suffix needs a model that renders fill-in-the-middle prompts.", "suffix")
+    prompts: list[str | list[int]] = []
+    for prompt in _prompts(request):
+        if not isinstance(prompt, str):
+            raise RenderError("suffix needs prompts given as text.", "suffix")
+        prompts.append(model.encoder.completion_with_suffix(prompt, request.suffix or ""))
+    return prompts
 
 
 def _check_not_empty(tokens: Tokens) -> None:

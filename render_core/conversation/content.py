@@ -114,7 +114,7 @@ def _check_role_parts(role: str, parts: Any, path: str) -> None:
         where = f"{path}.content.{index}"
         if not isinstance(part, dict):
             raise InvalidBodyError(f"{where} must be an object.", where)
-        kind = part.get("type")
+        kind: Any = part.get("type")
         if kind in allowed:
             field = _TEXT_FIELD[kind]
             mark_ok = "prompt_cache_breakpoint" not in part or is_prompt_cache_breakpoint(
@@ -130,18 +130,20 @@ def _read_part(part: Any, path: str, model_name: str) -> dict[str, Any] | None:
     """One part as a template part, or None where a null text is to be skipped."""
     if isinstance(part, str):
         return {"type": "text", "text": part}
-    kind = part.get("type")
+    kind: Any = part.get("type")
     if kind is None or (part.get("uuid") is not None and isinstance(kind, str)):
         if not _MEDIA_TYPES.isdisjoint(part):
             raise _text_only(model_name)
         if "tool_reference" not in part:
             raise RenderError(f"{path}.content holds a part without a type.", "type")
         kind = "tool_reference"
+    if not isinstance(kind, str):
+        raise RenderError(f"{path}.content holds a part whose type is no string.", "type")
     if kind in _MEDIA_TYPES:
         raise _text_only(model_name)
     if kind == "tool_reference":
         return {"type": "tool_reference", "name": part.get("name")}
-    if not isinstance(kind, str) or kind not in _TEXT_FIELD:
+    if kind not in _TEXT_FIELD:
         raise RenderError(f"{path}.content holds a part of an unsupported type.", "type")
     text = part.get(_TEXT_FIELD[kind])
     if text is None and kind in _SKIPPED_WHEN_NULL:

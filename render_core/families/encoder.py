@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.tokenize import TokenizeChatRequest
@@ -13,10 +13,15 @@ from render_core.protocol.tokenize import TokenizeChatRequest
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """An encoded prompt: text that is still to be tokenized, or token ids that the encoder made itself."""
+    """An encoded prompt: text that is still to be tokenized, or token ids that the encoder made itself.
+
+    Attributes:
+        is_whole: no truncation applies to the ids, as vLLM cuts no Harmony prompt.
+    """
 
     text: str | None = None
     ids: list[int] | None = None
+    is_whole: bool = False
 
 
 class PromptEncoder(Protocol):
@@ -40,4 +45,13 @@ class PromptEncoder(Protocol):
         Raises:
             RenderError: the family cannot express the conversation.
         """
+        ...
+
+
+@runtime_checkable
+class SuffixEncoder(Protocol):
+    """An encoder that also makes fill-in-the-middle prompts."""
+
+    def completion_with_suffix(self, prompt: str, suffix: str) -> str:
+        """The prompt of a text completion that is to go over into `suffix`."""
         ...

@@ -154,7 +154,9 @@ def _get(client: Any, location: Location, name: str, **parameters: str) -> Any:
     try:
         return client.get_object(Bucket=location.bucket, Key=location.key(name), **parameters)
     except ClientError as error:
-        raise ConfigurationError(f"{location}/{name}: {_reason(error.response.get('Error', {}))}") from None
+        raise ConfigurationError(
+            f"{location}/{name}: {_reason(dict(error.response.get('Error', {})))}"
+        ) from None
     except BotoCoreError as error:
         raise ConfigurationError(f"{location}/{name} cannot be fetched: {error}") from None
 

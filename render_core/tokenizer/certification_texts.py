@@ -121,7 +121,7 @@ def normal_form_texts() -> Iterator[str]:
             chr(point) for point in range(start, start + 128) if unicodedata.category(chr(point)) != "Cn"
         )
         for form in ("NFC", "NFD", "NFKC", "NFKD"):
-            yield unicodedata.normalize(form, block)  # type: ignore[arg-type]
+            yield unicodedata.normalize(form, block)
 
 
 def added_token_texts(token: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from render_core.conversation.messages import _with_wire_names
-from render_core.conversation.tool_calls import is_function_tool_call
+from render_core.conversation.wire_form import is_function_tool_call
 from render_core.conversation.wire_form import Form, wire_form
 from render_core.errors import InvalidBodyError, RenderError
 
