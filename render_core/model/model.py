@@ -14,7 +14,7 @@ from render_core.families.encoders import build_encoder, named_family, recognise
 from render_core.model.files import ModelFiles, read_generation_config, read_model_files
 from render_core.model.limits import context_length, text_part
 from render_core.model.manifest import is_bundle
-from render_core.model.options import ModelOptions, validate_options
+from render_core.model.options import ModelOptions, check_auto_tool_choice, validate_options
 from render_core.model.parsers import model_parsers, with_chosen_parsers
 from render_core.model.parts import ModelParts
 from render_core.sampling import generation_defaults
@@ -145,7 +145,9 @@ def load_model(source: str | None, options: ModelOptions | None = None) -> Model
         from render_core.model.bundle import read_bundle
 
         parts = read_bundle(root, options.tokenizer_engine)
+        check_auto_tool_choice(options, parts.tool_call_parser)
     else:
+        check_auto_tool_choice(options)
         parts = _directory_parts(read_model_files(root, options.generation_config), revision)
     return _assemble(source, parts, options)
 

@@ -81,8 +81,6 @@ def validate_options(options: ModelOptions) -> None:
     _check_name(
         "chat template content format", options.chat_template_content_format, ("auto", "string", "openai")
     )
-    if options.enable_auto_tool_choice and options.tool_call_parser is None:
-        raise ConfigurationError("Automatic tool choice needs a tool call parser.")
     if options.max_model_len is not None and options.max_model_len < 1:
         raise ConfigurationError(f"max_model_len must be at least 1, not {options.max_model_len}.")
     if options.max_logprobs is not None and options.max_logprobs < -1:
@@ -93,6 +91,12 @@ def validate_options(options: ModelOptions) -> None:
         raise ConfigurationError("max_completion_prompts must be at least 1.")
     if any(not name for name in options.served_model_names):
         raise ConfigurationError("A served model name must not be empty.")
+
+
+def check_auto_tool_choice(options: ModelOptions, brought_along: str | None = None) -> None:
+    """Raises ConfigurationError when tool choice is to be automatic and neither options nor bundle name a parser."""
+    if options.enable_auto_tool_choice and (options.tool_call_parser or brought_along) is None:
+        raise ConfigurationError("Automatic tool choice needs a tool call parser (--tool-call-parser).")
 
 
 def _check_name(kind: str, name: str | None, known: tuple[str, ...]) -> None:

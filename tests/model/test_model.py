@@ -93,19 +93,26 @@ def test_a_named_template_is_the_operators_choice(tmp_path: Path) -> None:
 def test_a_broken_tokenizer_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": {"type": "Nonsense", "vocab": {}}}))
-    with pytest.raises(ConfigurationError, match="tokenizer.json cannot be used") as caught:
+    with pytest.raises(ConfigurationError, match=r"tokenizer\.json cannot be used") as caught:
         load_model(str(tmp_path))
     assert "\n" not in str(caught.value)
+
+
+def test_automatic_tool_choice_needs_a_parser() -> None:
+    with pytest.raises(ConfigurationError, match="needs a tool call parser"):
+        load_model(None, ModelOptions(enable_auto_tool_choice=True))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (ModelOptions(tool_call_parser="no"), "Unknown tool call parser 'no'; known are: apertus"),
+        (
+            ModelOptions(tool_call_parser="no"),
+            "Unknown tool call parser 'no'; known are: auto, none, apertus",
+        ),
         (ModelOptions(reasoning_parser="no"), "Unknown reasoning parser"),
         (ModelOptions(tokenizer_mode="no"), "Unknown tokenizer mode"),
         (ModelOptions(tool_strict_level="no"), "Unknown tool strict level"),
-        (ModelOptions(enable_auto_tool_choice=True), "needs a tool call parser"),
         (ModelOptions(max_model_len=0), "max_model_len must be at least 1"),
         (ModelOptions(max_logprobs=-2), "max_logprobs"),
         (ModelOptions(template_seconds=0), "must be positive"),

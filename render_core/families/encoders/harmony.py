@@ -72,12 +72,13 @@ class HarmonyEncoder:
             RenderError: the effort is none of low, medium and high; a message is malformed or has a role that
                 Harmony does not know; a tool cannot be shown; or a text has no UTF-8 form.
         """
-        effort = request.reasoning_effort if isinstance(request, ChatRequest) else None
+        is_chat = isinstance(request, ChatRequest)
+        effort = request.reasoning_effort if is_chat else None
         if effort not in (None, *_EFFORTS):
             raise RenderError(
                 f"reasoning_effort must be one of {', '.join(_EFFORTS)} for this model.", "reasoning_effort"
             )
-        instructions, items = read_messages(request.messages)
+        instructions, items = read_messages(request.messages, validated_twice=not is_chat)
         day = f"{now:%Y-%m-%d}"
         prompt = [
             *self._preamble(instructions, request.tools or [], effort or _DEFAULT_EFFORT, day),
@@ -85,7 +86,7 @@ class HarmonyEncoder:
         ]
         try:
             ids = [token_id for message in prompt for token_id in self._message_ids(message)]
-            return Prompt(ids=[*ids, self._start, *self._header_ids("assistant")])
+            return Prompt(ids=[*ids, self._start, *self._header_ids("assistant")], is_whole=True)
         except TypeError:
             raise RenderError("The conversation holds a lone surrogate, which has no token.") from None
 

@@ -2,7 +2,8 @@
 
 vLLM takes the messages here as validation left them. Two traits of that are visible in prompts: parts that fit the
 role's own form better than the custom one (spec 2.3) can be walked once but are no list, so whatever asks for a list
-finds nothing; and fields that a role's form does not know were not checked.
+finds nothing; and fields that a role's form does not know were not checked. /tokenize writes the messages out and
+validates them again, which uses such parts up and drops what is null.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from render_core.conversation.messages import _with_wire_names
-from render_core.conversation.wire_form import is_function_tool_call
-from render_core.conversation.wire_form import Form, wire_form
+from render_core.conversation.wire_form import Form, is_function_tool_call, wire_form
 from render_core.errors import InvalidBodyError, RenderError
 
 _ROLES: Final = frozenset({"user", "assistant", "system", "developer", "tool"})
@@ -64,8 +64,11 @@ class _Sent:
         return role
 
 
-def read_messages(messages: list[Any]) -> tuple[str | None, list[Item]]:
+def read_messages(messages: list[Any], *, validated_twice: bool) -> tuple[str | None, list[Item]]:
     """Read a conversation.
+
+    Args:
+        validated_twice: whether the messages came by /tokenize.
 
     Returns:
         The text of a leading system or developer message, if there is one with text, and what follows it.
@@ -74,7 +77,9 @@ def read_messages(messages: list[Any]) -> tuple[str | None, list[Item]]:
     Raises:
         RenderError: a message is malformed, or has a role that Harmony does not know.
     """
-    sent = [_sent(message, f"body.messages.{index}") for index, message in enumerate(messages)]
+    sent = [
+        _sent(message, f"body.messages.{index}", validated_twice) for index, message in enumerate(messages)
+    ]
     instructions = None
     if sent and sent[0].role in _INSTRUCTING:
         instructions = _flattened(sent[0])
@@ -83,9 +88,13 @@ def read_messages(messages: list[Any]) -> tuple[str | None, list[Item]]:
     return instructions, _without_past_analysis([item for one in sent for item in _items(one, names)])
 
 
-def _sent(message: Any, path: str) -> _Sent:
+def _sent(message: Any, path: str, validated_twice: bool) -> _Sent:
     message = _with_wire_names(message, path)
     form = wire_form(message, path)
+    if validated_twice:
+        message = {name: value for name, value in message.items() if value is not None}
+        if form == "role" and not isinstance(message.get("content", ""), str):
+            del message["content"]
     if message["role"] not in _ROLES:
         raise RenderError(f"{path}.role is none that Harmony knows.", "messages")
     if message["role"] == "assistant":

@@ -37,9 +37,9 @@ class Tekken:
     """A vocabulary file, read.
 
     Attributes:
-        header: what a chat encoder needs, as JSON values: `version`, `special_tokens` (all of them, in id order) and
-            `model_settings_builder`.
-        prepared: the tokenizer that the engine is to be loaded from.
+        header: what a chat encoder needs besides the tokenizer, as JSON values: `version`, and
+            `model_settings_builder` or null.
+        prepared: the tokenizer that the engine is to be loaded from; its added tokens are all special tokens.
     """
 
     header: Mapping[str, Any]
@@ -67,11 +67,12 @@ def read_tekken(serialized: bytes) -> Tekken:
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise ConfigurationError(f"tekken.json cannot be used: {error!r}") from None
     return Tekken(
-        header={"version": version, "special_tokens": special, "model_settings_builder": builder},
+        header={"version": version, "model_settings_builder": builder},
         prepared=PreparedTokenizer(
             serialized=orjson.dumps(_tokenizer_json(special, tokens, pattern)),
             class_name=TOKENIZER_CLASS,
             special_tokens={name: token for name, token in _NAMED.items() if token in special},
+            added_tokens={token: token_id for token_id, token in enumerate(special)},
             vocabulary=_pieces(special, tokens),
         ),
     )

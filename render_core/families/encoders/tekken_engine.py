@@ -58,6 +58,12 @@ class TekkenEngine:
             for token_id in ids
         ]
 
+    def token_id(self, token: str) -> int | None:
+        """The id of a special token, or of the token that shows as this text."""
+        characters = byte_characters()
+        found = self._engine.token_id("".join(characters[byte] for byte in token.encode(errors="replace")))
+        return self._engine.token_id(token) if found is None else found
+
     @cached_property
     def _tokens(self) -> list[bytes]:
         """The bytes of each id. Read when something is decoded first, which most services never do."""
