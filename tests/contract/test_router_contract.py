@@ -49,11 +49,19 @@ def compact(document: Any) -> bytes:
 
 
 def marshalled_by_go(document: Any) -> bytes:
-    """As encoding/json writes a map[string]any: sorted keys, short numbers, HTML characters escaped."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    """As encoding/json writes a map[string]any: sorted keys, whole numbers without a point, HTML characters escaped."""
+
+    def as_float64(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: as_float64(member) for name, member in value.items()}
+        if isinstance(value, list):
+            return [as_float64(element) for element in value]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    text = json.dumps(as_float64(document), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return text.replace(":1.0,", ":1,").encode()
+    return text.encode()
 
 
 def spliced(body: bytes, member: bytes) -> bytes:

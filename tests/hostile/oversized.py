@@ -117,10 +117,6 @@ def too_large() -> Iterator[Oversized]:
             lambda: b'{"prompt": %b}' % (long_text % (text, b"\\u0041" * 1_000_000)),
         ),
         "100,000 messages": (CHAT, lambda: chat_of(*[{"role": "user", "content": SECRET}] * 100_000)),
-        "100,000 parts": (
-            CHAT,
-            lambda: chat_of({"role": "user", "content": [{"type": "text", "text": SECRET}] * 100_000}),
-        ),
         "100,000 messages of which the last has no role": (
             CHAT,
             lambda: chat_of(*[{"role": "user", "content": SECRET}] * 100_000, {"content": SECRET}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +24,11 @@ GOOD: dict[str, Any] = {
     TOKENIZE: {"prompt": "Good morning"},
     DETOKENIZE: {"tokens": [71, 111]},
 }
-DEPTHS = (1, 100, 200, 250, 255, 300, 500, 900, 950, 980, 1000, 1020, 1024, 1100, 3000, 100_000)
+SECONDS = 60
+"""For one refusal, generously: most take a millisecond, bodies of 50 MB a second."""
+
+DEPTHS = (100, 252, 500, 900, 960, 1000, 1024, 1100, 3000)
+"""Around the limits of the readers, writers and validators that a body passes: 254, 1000 and 1024."""
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +79,10 @@ def test_malformed_request_is_refused_in_silence_and_harms_nothing(
     request_: Malformed,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    began = time.monotonic()
     with caplog.at_level(logging.DEBUG):
         status, content = send(client, request_)
+    assert time.monotonic() - began < SECONDS
     assert faults_of_refusal(status, content, secret=SECRET) == []
     assert SECRET not in caplog.text
     assert answer_to_good(client, request_.path) == good_answers[request_.path]
@@ -103,8 +110,8 @@ def test_nesting_of_any_depth_is_answered_or_refused(
             path, text = NESTING_PLACES[place]
             body = (text % nested(depth, kind)).encode()
         response = client.post(path, body)
-        if response.status_code != 200:
+        if response.status_code != 200:  # moderate nesting is no fault
             found = faults_of_refusal(response.status_code, response.content, secret=SECRET)
             wrong += [f"depth {depth}: {fault}" for fault in found]
-        assert answer_to_good(client, path) == good_answers[path]
     assert wrong == []
+    assert answer_to_good(client, path) == good_answers[path]
