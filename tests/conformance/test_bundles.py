@@ -110,9 +110,7 @@ def test_a_takeover_under_load_changes_no_answer(bundle: Bundle) -> None:
     model = load_model(str(bundle(name)))
     engine = model.tokenizer.engine
     assert isinstance(engine, CascadeEngine)
-    texts = [record["text"] for record in read_records(name, "cases-fuzz") if len(record["text"]) < 5000][
-        :120
-    ]
+    texts = [r["text"] for r in read_records("qwen3", "cases-fuzz") if len(r["text"]) < 5000][:120]
     reference = load_model(str(model_dir(name))).tokenizer.engine
     expected = [reference.encode(text, add_special_tokens=True) for text in texts]
     before = engine.name

@@ -20,7 +20,7 @@ from render_core.families.encoders.dsml import (
     ToolMarkup,
     special_token,
 )
-from render_core.families.encoders.reading import json_text
+from render_core.families.encoders.reading import json_text, tool_functions
 
 _REMINDER: Final = special_token("latest_reminder")
 _FIM_BEGIN: Final = special_token("fim▁begin")
@@ -51,7 +51,8 @@ class Turn:
         text: the content of all but a user's or tool's message; None when it holds what the release cannot show,
             which is refused only if the turn is shown.
         blocks: the content of a user's or tool's message; those of the messages that join the turn are appended.
-        functions: tools declared in this turn.
+            Other turns may have some, which are not shown.
+        tools: those declared in this turn, unchecked; only system and developer turns show them.
         task: one of the internal tasks that the releases were trained for, or None.
         response_format: a schema that the turn asks the answer to follow.
         left_open: whether no end token follows an assistant's turn.
@@ -62,7 +63,7 @@ class Turn:
     blocks: list[Block] = field(default_factory=list)
     reasoning: Any = None
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
-    functions: list[Any] = field(default_factory=list)
+    tools: Any = None
     task: Any = None
     response_format: Any = None
     left_open: bool = False
@@ -97,14 +98,14 @@ def thinking_wanted(kwargs: Mapping[str, Any]) -> bool:
     return bool(kwargs.get("thinking") or kwargs.get("enable_thinking"))
 
 
-def with_tools(turns: list[Turn], functions: list[Any]) -> list[Turn]:
+def with_tools(turns: list[Turn], tools: list[Any]) -> list[Turn]:
     """The turns with the request's tools declared in the first system message, or in a new one in front."""
-    if not functions:
+    if not tools:
         return turns
     at = next((index for index, turn in enumerate(turns) if turn.role == "system"), None)
     if at is None:
-        return [Turn("system", functions=functions), *turns]
-    return [*turns[:at], replace(turns[at], functions=functions), *turns[at + 1 :]]
+        return [Turn("system", tools=tools), *turns]
+    return [*turns[:at], replace(turns[at], tools=tools), *turns[at + 1 :]]
 
 
 def write_turns(turns: Iterable[Turn], release: Release, *, thinking: bool, drop: bool, effort: str) -> str:
@@ -121,7 +122,7 @@ def write_turns(turns: Iterable[Turn], release: Release, *, thinking: bool, drop
     """
     gathered = _gathered(turns)
     _order_results(gathered)
-    drop = drop and not any(turn.functions for turn in gathered)
+    drop = drop and not any(turn.tools for turn in gathered)
     if thinking and drop:
         last_asking = _last_asking(gathered, release)
         gathered = [
@@ -204,13 +205,14 @@ class _Script:
         text = turn.text
         if text is None:
             raise RenderError("messages holds a content part that is no text.", "messages")
+        functions = tool_functions(turn.tools)
         match turn.role:
             case "system":
-                return text + self._declarations(turn)
+                return text + self._declarations(turn, functions)
             case "developer":
                 if not text:
                     raise RenderError("A developer message must not be empty.", "messages")
-                return USER + text + self._declarations(turn)
+                return USER + text + self._declarations(turn, functions)
             case "user":
                 return USER + ("\n\n".join(map(_block_text, turn.blocks)) if turn.blocks else text)
             case "latest_reminder":
@@ -249,8 +251,8 @@ class _Script:
             return special_token(task)
         return ASSISTANT + (THINK if self.thinking else END_THINK) + special_token(task)
 
-    def _declarations(self, turn: Turn) -> str:
-        text = f"\n\n{_tools_text(turn.functions, self.release.markup)}" if turn.functions else ""
+    def _declarations(self, turn: Turn, functions: list[Any]) -> str:
+        text = f"\n\n{_tools_text(functions, self.release.markup)}" if functions else ""
         if turn.response_format:
             text += (
                 "\n\n## Response Format:\n\nYou MUST strictly adhere to the following schema to reply:\n"

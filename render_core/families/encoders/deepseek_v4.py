@@ -25,7 +25,6 @@ from render_core.families.encoders.reading import (
     normalised_messages,
     offered_tools,
     refuse_taken_kwargs,
-    tool_functions,
 )
 from render_core.tokenizer.tokenizer import Tokenizer
 
@@ -76,7 +75,7 @@ class DeepseekV4Encoder:
         turns = [_turn(message) for message in normalised_messages(request, "openai")]
         effort = kwargs.get("reasoning_effort")
         text = write_turns(
-            with_tools(turns, tool_functions(offered_tools(request, kwargs))),
+            with_tools(turns, offered_tools(request, kwargs)),
             _RELEASE,
             thinking=thinking_wanted(kwargs) and effort != "none",
             drop=bool(kwargs.get("drop_thinking", True)),
@@ -109,7 +108,7 @@ def _turn(message: Message) -> Turn:
         text=text,
         reasoning=message.get("reasoning"),
         tool_calls=message.get("tool_calls") or [],
-        functions=tool_functions(message.get("tools")),
+        tools=message.get("tools"),
         task=task,
     )
 

@@ -24,7 +24,6 @@ from render_core.families.encoders.reading import (
     Message,
     offered_tools,
     refuse_taken_kwargs,
-    tool_functions,
     wire_messages,
 )
 from render_core.tokenizer.tokenizer import Tokenizer
@@ -66,7 +65,7 @@ class DeepseekV41Encoder:
         turns = [_turn(message) for message in wire_messages(request)]
         effort = kwargs.get("reasoning_effort")
         text = write_turns(
-            with_tools(turns, tool_functions(offered_tools(request, kwargs))),
+            with_tools(turns, offered_tools(request, kwargs)),
             _RELEASE,
             thinking=thinking_wanted(kwargs) and effort != "none",
             drop=bool(kwargs.get("drop_thinking", True)),
@@ -107,17 +106,18 @@ def _turn(message: Message) -> Turn:
     text = _text(message.get("content"))
     if role == "tool":
         return Turn(role, blocks=[Block(text, "result", message.get("tool_call_id"))])
-    blocks = []
-    if role == "user":
-        given = message.get("content_blocks")
-        blocks = [Block(text)] if given is None else _given_blocks(given)
+    given = None if role == "assistant" else message.get("content_blocks")
+    if given is None:
+        blocks = [Block(text)] if role == "user" else []
+    else:
+        blocks = _given_blocks(given)
     return Turn(
         role,
         text=text,
         blocks=blocks,
         reasoning=reasoning,
         tool_calls=message.get("tool_calls") or [],
-        functions=tool_functions(message.get("tools")),
+        tools=message.get("tools"),
         task=message.get("task"),
         response_format=message.get("response_format"),
         left_open=bool(message.get("wo_eos")),
@@ -147,7 +147,10 @@ def _refuse_image_token(text: str) -> None:
 
 
 def _given_blocks(given: Any) -> list[Block]:
-    """A user's turn in the release's own form, which clients may send in place of `content`."""
+    """A user's turn in the release's own form, which clients may send in place of `content`.
+
+    Of a system or developer message these blocks are not shown, but they decide whether it asks anything.
+    """
     if not isinstance(given, list) or not all(isinstance(block, dict) for block in given):
         raise RenderError("content_blocks must be a list of objects.", "messages")
     return [_given_block(block) for block in given]
