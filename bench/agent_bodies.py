@@ -51,7 +51,13 @@ def growing(count: int, tokens: int, seed: int = 0) -> list[bytes]:
 
 def _body(messages: list[dict[str, Any]]) -> bytes:
     asked = [*messages, {"role": "user", "content": "Go on."}]
-    request = {"messages": asked, "tools": TOOLS, "tool_choice": "none", "max_tokens": 512, "temperature": 0.2}
+    request = {
+        "messages": asked,
+        "tools": TOOLS,
+        "tool_choice": "none",
+        "max_tokens": 512,
+        "temperature": 0.2,
+    }
     return json.dumps(request, ensure_ascii=False).encode()
 
 
@@ -73,7 +79,11 @@ def _turns(chance: random.Random, characters: int) -> Iterator[list[dict[str, An
             number += 1
             shown = text[start : start + chance.choice((900, 2500, 6000))]
             arguments = json.dumps({"command": ["cut", f"-c{start}", name], "timeout_ms": 5000})
-            call = {"id": f"call_{number}", "type": "function", "function": {"name": "run", "arguments": arguments}}
+            call = {
+                "id": f"call_{number}",
+                "type": "function",
+                "function": {"name": "run", "arguments": arguments},
+            }
             messages += [
                 {"role": "assistant", "content": f"Reading {name} at {start}.", "tool_calls": [call]},
                 {"role": "tool", "tool_call_id": f"call_{number}", "content": shown},

@@ -60,7 +60,9 @@ def post(url: str, body: bytes) -> tuple[float, list[int]]:
     return seconds, json.loads(content)["token_ids"]
 
 
-def measure(servers: dict[str, str], bodies: list[bytes], concurrency: int, rounds: int) -> dict[str, Measured]:
+def measure(
+    servers: dict[str, str], bodies: list[bytes], concurrency: int, rounds: int
+) -> dict[str, Measured]:
     """Send every body once to every server, alternating between servers; the first body only warms up."""
     measured = {name: Measured() for name in servers}
     for url in servers.values():
@@ -89,7 +91,9 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, nargs="+", default=[1, 8])
     parser.add_argument("--count", type=int, default=40, help="bodies of each size")
     parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--growing", action="store_true", help="turns of one conversation instead of distinct ones")
+    parser.add_argument(
+        "--growing", action="store_true", help="turns of one conversation instead of distinct ones"
+    )
     given = parser.parse_args()
     servers = dict(server.split("=", 1) for server in given.server)
     make = agent_bodies.growing if given.growing else agent_bodies.distinct

@@ -6,7 +6,7 @@ A meter belongs to one rendering and is reached through its context. It knows no
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import islice
 from types import GeneratorType
 from typing import Any, Final
@@ -198,8 +198,8 @@ class Meter:
         self.work(count * _CHAR_STEPS_PER_STEP)
         return values
 
-    def lazily(self, values: Iterator[Any], source: Any) -> Iterator[Any]:
-        """The same values, counted as they are asked for.
+    def lazily(self, values: Generator[Any, None, None], source: Any) -> Generator[Any, None, None]:
+        """The same values, counted as they are asked for, from a generator that prints the same.
 
         Args:
             source: what the values are computed from. Chains of such iterators are limited, because CPython frees
@@ -209,11 +209,12 @@ class Meter:
         if depth > _MAX_LAZY_DEPTH:
             raise BudgetExceededError(f"The chat template chains more than {_MAX_LAZY_DEPTH} lazy filters.")
         counted = self._counted(values)
+        counted.__qualname__ = values.__qualname__
         self._lazy_depths[counted] = depth
         self._items.charge(_OBJECT_ITEMS)
         return counted
 
-    def _counted(self, values: Iterator[Any]) -> Iterator[Any]:
+    def _counted(self, values: Generator[Any, None, None]) -> Generator[Any, None, None]:
         for count, value in enumerate(values):
             self.tick()
             self.expect_items(count)
