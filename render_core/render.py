@@ -24,10 +24,11 @@ from render_core.protocol.body import decode_body
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.completion import CompletionRequest
 from render_core.protocol.generate import GenerateRequest, encode_answer
+from render_core.protocol.sampling_fields import SamplingFields
 from render_core.protocol.tokenize import DetokenizeRequest, TokenizeChatRequest, TokenizeTextRequest
 from render_core.protocol.tools import NamedToolChoice, Tool
 from render_core.sampling import output_tokens, sampling_parameters
-from render_core.tokenizer.lengths import LengthRules, Tokens, check_prompt_length, encode_text, truncate_ids
+from render_core.tokenizer.lengths import LengthRules, Tokens, encode_text, truncate_ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
     name = model.answering_name(request.model)
     _refuse_beam_search(request.use_beam_search)
     _check_tool_choice(model, request)
+    if not model.is_harmony:
+        _refuse_media_options(request)
     rules = _chat_length_rules(model, request)
     chat = _chat_of(model, request)
     kv_transfer_params, reused_ids = _reused_prompt(model, request)
@@ -75,7 +78,7 @@ def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
         kv_transfer_params=kv_transfer_params,
         reasoning_ended=effects.reasoning_ended,
         reasoning_parser_kwargs=_reasoning_parser_kwargs(model, chat, effects),
-        parse_context=_parse_context(request, chat, effects),
+        parse_context=_parse_context(model, request, chat, effects),
         prompt_text=text if request.return_prompt_text else None,
     )
     return encode_answer(answer.document())
@@ -86,6 +89,7 @@ def render_completion(model: Model, body: bytes, context: RequestContext) -> byt
     request = CompletionRequest.parse(decode_body(body))
     name = model.answering_name(request.model)
     _refuse_beam_search(request.use_beam_search)
+    _refuse_media_options(request)
     prompts = _prompts(request) if request.suffix is None else _prompts_with_suffix(model, request)
     if len(prompts) > model.options.max_completion_prompts:
         raise RenderError(
@@ -125,10 +129,8 @@ def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
     if isinstance(document, dict) and "messages" in document and "prompt" not in document:
         chat_request = TokenizeChatRequest.parse(document)
         model.answering_name(chat_request.model)
-        if chat_request.mm_processor_kwargs:
-            raise RenderError(
-                "mm_processor_kwargs is not accepted: this service renders text only.", "mm_processor_kwargs"
-            )
+        if not model.is_harmony:
+            _refuse_media_options(chat_request)
         _, tokens = _prompt_of(model, chat_request, _chat_of(model, chat_request), context, None)
         with_strings = chat_request.return_token_strs
     else:
@@ -192,11 +194,7 @@ def _encoded_tokens(prompt: Prompt, rules: LengthRules | None) -> Tokens:
     ids = prompt.ids or []
     if rules is None:
         return Tokens(ids)
-    if prompt.is_whole:
-        check_prompt_length(len(ids), rules, from_text=False)
-    else:
-        ids = truncate_ids(ids, rules)
-    tokens = Tokens(ids)
+    tokens = Tokens(ids if prompt.is_whole else truncate_ids(ids, rules))
     _check_not_empty(tokens)
     return tokens
 
@@ -229,7 +227,7 @@ def _prompts(request: CompletionRequest) -> list[str | list[int]]:
 
 def _wants_offsets(model: Model, request: ChatRequest | CompletionRequest) -> bool:
     """Whether to give offsets. vLLM has none with the tokenizers of code-encoded families."""
-    return bool(request.return_token_offsets) and model.encoder is None
+    return bool(request.return_token_offsets) and (model.encoder is None or model.is_harmony)
 
 
 def _prompts_with_suffix(model: Model, request: CompletionRequest) -> list[str | list[int]]:
@@ -256,10 +254,16 @@ def _refuse_beam_search(wanted: bool) -> None:
         raise RenderError("Beam search is not supported by the render endpoints.", "use_beam_search")
 
 
+def _refuse_media_options(request: SamplingFields | TokenizeChatRequest) -> None:
+    for name in ("mm_processor_kwargs", "media_io_kwargs"):
+        if getattr(request, name):
+            raise RenderError(f"{name} is not accepted: this service renders text only.", name)
+
+
 def _check_tool_choice(model: Model, request: ChatRequest) -> None:
     """Without a tool parser only requests that call no tool can be served (spec 2.6)."""
     choice = request.tool_choice
-    if model.tool_call_parser is not None or choice in (None, "none"):
+    if model.tool_call_parser is not None or model.is_harmony or choice in (None, "none"):
         return
     if choice == "auto":
         raise RenderError(
@@ -278,14 +282,16 @@ def _chat_length_rules(model: Model, request: ChatRequest) -> LengthRules:
         truncate=request.truncate_prompt_tokens,
         side=request.truncation_side,
     )
-    rules.check()
+    if not model.is_harmony:  # its prompts are rendered whatever these numbers say
+        rules.check()
     return rules
 
 
 def _chat_of(model: Model, request: ChatRequest | TokenizeChatRequest) -> Chat:
     """The chat part of a request with its effective template variables (spec 2.7)."""
     user_kwargs = request.chat_template_kwargs or {}
-    if not model.options.trust_request_chat_template and (
+    ignores_templates = model.is_harmony
+    if not (model.options.trust_request_chat_template or ignores_templates) and (
         request.chat_template is not None or user_kwargs.get("chat_template") is not None
     ):
         raise RenderError(
@@ -335,9 +341,9 @@ def _reused_prompt(model: Model, request: ChatRequest) -> tuple[dict[str, Any] |
 
 def _counted(tokens: Tokens, rules: LengthRules) -> int:
     """The prompt length that the room for output is computed from: never more than truncation would have kept."""
-    if rules.truncate is None or rules.truncate == -1:
+    if rules.truncate is None:
         return len(tokens.ids)
-    return min(len(tokens.ids), rules.truncate)
+    return min(len(tokens.ids), rules.max_model_len if rules.truncate == -1 else rules.truncate)
 
 
 def _base_id(body_id: str | None, context: RequestContext) -> str:
@@ -352,7 +358,7 @@ def _reasoning_parser_kwargs(model: Model, chat: Chat, effects: Effects) -> dict
     return {"chat_template_kwargs": {**chat.kwargs, **effects.added_kwargs}}
 
 
-def _parse_context(request: ChatRequest, chat: Chat, effects: Effects) -> dict[str, Any]:
+def _parse_context(model: Model, request: ChatRequest, chat: Chat, effects: Effects) -> dict[str, Any]:
     """What is needed later to parse the generated tokens (spec 6.1)."""
     choice = request.tool_choice
     shown: str | Mapping[str, Any] | None = (
@@ -363,7 +369,7 @@ def _parse_context(request: ChatRequest, chat: Chat, effects: Effects) -> dict[s
         "tool_choice": shown,
         "parallel_tool_calls": request.parallel_tool_calls,
         "include_reasoning": request.include_reasoning,
-        "chat_template_kwargs": dict(chat.kwargs),
+        "chat_template_kwargs": {} if model.is_harmony else dict(chat.kwargs),
         "history_tool_call_cnt": count_tool_calls(request.messages),
     }
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from render_core.errors import RenderError, UnknownModelError
 from render_core.families.effects import Parsers
 from render_core.families.encoder import PromptEncoder
-from render_core.families.encoders import build_encoder, named_family, recognised_family
+from render_core.families.encoders import build_encoder, chosen_family
 from render_core.model.files import ModelFiles, read_generation_config, read_model_files
 from render_core.model.limits import context_length, text_part
 from render_core.model.manifest import is_bundle
@@ -71,6 +71,11 @@ class Model:
     def tool_call_parser(self) -> str | None:
         """The parser that tool_choice relies on; without automatic tool choice vLLM loads none."""
         return self.options.tool_call_parser if self.options.enable_auto_tool_choice else None
+
+    @property
+    def is_harmony(self) -> bool:
+        """Whether prompts are Harmony conversations (gpt-oss), which templates and truncation do not touch."""
+        return self.parsers.is_harmony
 
     def answering_name(self, requested: str | None) -> str:
         """The name to answer with: the requested one, or the canonical one when none was given.
@@ -235,10 +240,7 @@ def _generation_config(parts: ModelParts, options: ModelOptions) -> Mapping[str,
 
 
 def _encoder(parts: ModelParts, options: ModelOptions) -> PromptEncoder | None:
-    if options.tokenizer_mode == "hf":
-        return None
-    named = None if options.tokenizer_mode == "auto" else named_family(options.tokenizer_mode)
-    family = recognised_family(parts.config) if options.tokenizer_mode == "auto" else named
+    family = chosen_family(options.tokenizer_mode, parts.config)
     return None if family is None else build_encoder(family, parts.config, parts.tokenizer)
 
 

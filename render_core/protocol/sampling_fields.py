@@ -132,13 +132,6 @@ class SamplingFields(WireModel):
                 )
         return document
 
-    @model_validator(mode="after")
-    def _check_media_options(self) -> SamplingFields:
-        for name in ("mm_processor_kwargs", "media_io_kwargs"):
-            if getattr(self, name):
-                raise RenderError(f"{name} is not accepted: this service renders text only.", name)
-        return self
-
 
 def check_cache_salt(cache_salt: Any) -> None:
     """Raises RenderError unless the salt is absent or 1 to 128 characters without `@`, `/`, `\\` and NUL."""

@@ -28,6 +28,7 @@ class TokenizeChatRequest(WireModel):
     chat_template: str | None = None
     chat_template_kwargs: dict[str, Any] | None = None
     mm_processor_kwargs: dict[str, Any] | None = None
+    media_io_kwargs: dict[str, dict[str, Any]] | None = None
     return_token_strs: bool | None = False
 
     @model_validator(mode="before")

@@ -32,7 +32,6 @@ TOOL = {"type": "function", "function": {"name": "f"}}
         ({"cache_salt": "a/b"}, "cache_salt"),
         ({"structured_outputs": {"regex": "a", "choice": ["b"]}}, "structured_outputs"),
         ({"thinking_token_budget": 1.5}, "thinking_token_budget"),
-        ({"mm_processor_kwargs": {"a": 1}}, "mm_processor_kwargs"),
         ({"request_id": None}, "request_id"),
         ({"repetition_detection": {"max_pattern_size": 2, "min_count": 1}}, "repetition_detection"),
     ],

@@ -18,12 +18,14 @@ class EncoderFamily:
     Attributes:
         name: the value of --tokenizer-mode that selects it.
         architectures: entries of config.json's `architectures` that select it without a flag (spec 10.3).
+        model_type: config.json's `model_type` that selects it, whatever the flag.
         module: where its `build` is. Loaded when the family is chosen, so that no other start pays for it.
     """
 
     name: str
     architectures: frozenset[str]
     module: str
+    model_type: str | None = None
 
 
 class _EncoderModule(Protocol):
@@ -39,7 +41,18 @@ ENCODER_FAMILIES: Final = (
     _family("deepseek_v4", "DeepseekV4ForCausalLM", "DeepseekV4ForConditionalGeneration"),
     _family("deepseek_v41", "DeepseekV41ForCausalLM"),
     _family("inkling", "InklingForCausalLM", "InklingForConditionalGeneration"),
+    EncoderFamily("harmony", frozenset(), f"{__name__}.harmony", model_type="gpt_oss"),
 )
+
+
+def chosen_family(mode: str, config: Mapping[str, Any]) -> EncoderFamily | None:
+    """The family of a model under a --tokenizer-mode; None for a model that is rendered with a chat template."""
+    typed = next(
+        (f for f in ENCODER_FAMILIES if f.model_type and f.model_type == config.get("model_type")), None
+    )
+    if typed is not None or mode == "hf":
+        return typed
+    return recognised_family(config) if mode == "auto" else named_family(mode)
 
 
 def recognised_family(config: Mapping[str, Any]) -> EncoderFamily | None:
