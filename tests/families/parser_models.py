@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import tokenizers
-
 from render_core.families.interface import ParserModel
 
 # The special token that parsers look for; tekken.json of version 3 leaves its special tokens unsaid.
@@ -27,6 +25,8 @@ def model_of_directory(root: Path) -> ParserModel:
     }
     if (root / "tekken.json").exists():
         return ParserModel(token_id=_TEKKEN_TOKENS.get, encode=_unused, decode=_unused, **common)
+    import tokenizers
+
     tokenizer = tokenizers.Tokenizer.from_file(str(root / "tokenizer.json"))
     return ParserModel(
         token_id=tokenizer.token_to_id,
@@ -49,33 +49,33 @@ def templates_of_directory(root: Path) -> list[str]:
 
 
 class Tokens:
-    """A vocabulary of words, for prompts written as texts; words are separated by spaces.
-
-    Every word has an id, but only the declared ones are tokens that a parser finds in the vocabulary.
-    """
+    """A vocabulary of a few tokens, by which texts are encoded greedily; other characters are tokens of their own."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        self.words = list(vocabulary)
-        self.size = len(self.words)
-
-    def ids(self, text: str) -> list[int]:
-        for word in text.split():
-            if word not in self.words:
-                self.words.append(word)
-        return [self.words.index(word) for word in text.split()]
+        self.tokens = list(dict.fromkeys(vocabulary))
+        self.longest_first = sorted(self.tokens, key=len, reverse=True)
 
     def token_id(self, text: str) -> int | None:
-        return self.words.index(text) if text in self.words[: self.size] else None
+        return self.tokens.index(text) if text in self.tokens else None
+
+    def encode(self, text: str) -> list[int]:
+        ids = []
+        while text:
+            token = next((token for token in self.longest_first if text.startswith(token)), None)
+            ids.append(len(self.tokens) + ord(text[0]) if token is None else self.tokens.index(token))
+            text = text[1 if token is None else len(token) :]
+        return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        return "".join(self.words[i] for i in ids)
+        size = len(self.tokens)
+        return "".join(self.tokens[i] if i < size else chr(i - size) for i in ids)
 
     def model(self, **documents: Any) -> ParserModel:
         return ParserModel(
             token_id=self.token_id,
-            encode=self.ids,
+            encode=self.encode,
             decode=self.decode,
-            added_tokens=self.words[: self.size],
+            added_tokens=self.tokens,
             **documents,
         )
 
