@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Tabulate the parsers that `auto` chooses for model directories, and why.
+
+    uv run scripts/parser_table.py MODELS_DIR
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from render_core.families.encoders import chosen_family
+from render_core.families.selection import select_parsers
+from render_core.model.files import read_model_files
+
+
+def main() -> int:
+    print("| model | tool calls | reasoning | because |\n|---|---|---|---|")
+    for root in sorted(path for path in Path(sys.argv[1]).iterdir() if (path / "tokenizer.json").is_file()):
+        files = read_model_files(root)
+        vocabulary = json.loads(files.tokenizer)
+        ids = vocabulary["model"]["vocab"] | {token["content"]: token["id"] for token in vocabulary["added_tokens"]}
+        family = chosen_family("auto", files.config)
+        selection = select_parsers(
+            files.config,
+            files.templates.values(),
+            encoder=None if family is None else family.name,
+            token_id=ids.get,
+        )
+        reason = selection.reason.replace("|", "\\|")
+        print(f"| {root.name} | {selection.tool or '-'} | {selection.reasoning or '-'} | {reason} |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
