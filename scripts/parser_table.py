@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tabulate the parsers that `auto` chooses for model directories, and why.
 
-    uv run scripts/parser_table.py MODELS_DIR
+uv run scripts/parser_table.py MODELS_DIR
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ def main() -> int:
     for root in sorted(path for path in Path(sys.argv[1]).iterdir() if (path / "tokenizer.json").is_file()):
         files = read_model_files(root)
         vocabulary = json.loads(files.tokenizer)
-        ids = vocabulary["model"]["vocab"] | {token["content"]: token["id"] for token in vocabulary["added_tokens"]}
+        ids = vocabulary["model"]["vocab"] | {
+            token["content"]: token["id"] for token in vocabulary["added_tokens"]
+        }
         family = chosen_family("auto", files.config)
         selection = select_parsers(
             files.config,

@@ -6,7 +6,7 @@ A meter belongs to one rendering and is reached through its context. It knows no
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from types import GeneratorType
 from typing import Any, Final
@@ -198,7 +198,7 @@ class Meter:
         self.work(count * _CHAR_STEPS_PER_STEP)
         return values
 
-    def lazily(self, values: Generator[Any, None, None], source: Any) -> Generator[Any, None, None]:
+    def lazily(self, values: GeneratorType[Any, None, None], source: Any) -> GeneratorType[Any, None, None]:
         """The same values, counted as they are asked for, from a generator that prints the same.
 
         Args:
@@ -214,7 +214,7 @@ class Meter:
         self._items.charge(_OBJECT_ITEMS)
         return counted
 
-    def _counted(self, values: Generator[Any, None, None]) -> Generator[Any, None, None]:
+    def _counted(self, values: GeneratorType[Any, None, None]) -> GeneratorType[Any, None, None]:
         for count, value in enumerate(values):
             self.tick()
             self.expect_items(count)

@@ -22,7 +22,10 @@ NAMED = {"type": "function", "function": {"name": "get_weather"}}
 CHOICES = {"auto": "auto", "required": "required", "forced": NAMED}
 WEATHER = {
     "type": "object",
-    "properties": {"location": {"type": "string"}, "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]}},
+    "properties": {
+        "location": {"type": "string"},
+        "unit": {"type": "string", "enum": ["celsius", "fahrenheit"]},
+    },
     "required": ["location"],
 }
 
@@ -30,7 +33,10 @@ WEATHER = {
 def tools(strict: bool) -> list[Any]:
     return [
         {"type": "function", "function": {"name": "get_weather", "parameters": WEATHER, "strict": strict}},
-        {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}, "strict": strict}},
+        {
+            "type": "function",
+            "function": {"name": "search", "parameters": {"type": "object"}, "strict": strict},
+        },
     ]
 
 
@@ -55,7 +61,9 @@ def samples() -> list[Any]:
 
 
 def test_every_parser_with_tags_has_sample_answers() -> None:
-    assert set(ANSWERS) == {name for name in TOOL_PARSERS if issubclass(tool_parser_class(name), TaggedToolParser)}
+    assert set(ANSWERS) == {
+        name for name in TOOL_PARSERS if issubclass(tool_parser_class(name), TaggedToolParser)
+    }
 
 
 @pytest.mark.parametrize(("parser", "use", "answer", "strict"), samples())
@@ -99,13 +107,17 @@ def test_a_tag_beside_a_response_format_takes_either(parser: str) -> None:
 
 def recorded_tags() -> list[Any]:
     return [
-        pytest.param(json.dumps(case["effects"]["structured_outputs"]["structural_tag"]), id=f"{file.stem}-{index}")
+        pytest.param(
+            json.dumps(case["effects"]["structured_outputs"]["structural_tag"]), id=f"{file.stem}-{index}"
+        )
         for file in sorted(DATA.glob("effects_*.json"))
         for index, case in enumerate(json.loads(file.read_text())["cases"])
         if "structural_tag" in (case["effects"].get("structured_outputs") or {})
     ]
 
 
-@pytest.mark.parametrize("text", recorded_tags() or [pytest.param("", marks=pytest.mark.skip("nothing recorded"))])
+@pytest.mark.parametrize(
+    "text", recorded_tags() or [pytest.param("", marks=pytest.mark.skip("nothing recorded"))]
+)
 def test_recorded_tags_compile(text: str) -> None:
     compile_tag(text)

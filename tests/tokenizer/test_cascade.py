@@ -35,6 +35,9 @@ class Reference:
     def tokens(self, ids: Sequence[int]) -> list[str | None]:
         return ["token"]
 
+    def token_id(self, token: str) -> int | None:
+        return 7
+
 
 def certified(name: str, asked: list[str], guard: Guard | None = None) -> CertifiedEngine:
     def encode(text: str) -> list[int]:

@@ -33,8 +33,11 @@ class LetterEngine:
     def tokens(self, ids: Sequence[int]) -> list[str | None]:
         return [chr(i) for i in ids]
 
+    def token_id(self, token: str) -> int | None:
+        return ord(token)
 
-TOKENIZER = Tokenizer(LetterEngine(), "letters", {}, 2, 127, (BOS,), ())
+
+TOKENIZER = Tokenizer(LetterEngine(), "letters", {}, {}, 2, 127, (BOS,), ())
 
 
 def rules(max_model_len: int = 10, max_output_tokens: int | None = None, **fields: Any) -> LengthRules:

@@ -34,12 +34,15 @@ _ANSWER_ROLES: Final = ("assistant", "latest_reminder")
 _KEPT_ROLES: Final = ("user", "system", "assistant", "latest_reminder", "direct_search_results")
 
 
+BlockKind = Literal["said", "result", "other"]
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """A piece of a user's turn: what the user said, what a tool returned, or anything else."""
 
     text: str
-    kind: Literal["said", "result", "other"] = "said"
+    kind: BlockKind = "said"
     call_id: Any = None
 
 

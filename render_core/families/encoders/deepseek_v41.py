@@ -11,6 +11,7 @@ from render_core.errors import RenderError
 from render_core.families.encoder import Prompt, PromptEncoder
 from render_core.families.encoders.deepseek_turns import (
     Block,
+    BlockKind,
     Release,
     Turn,
     fill_in_the_middle,
@@ -106,11 +107,9 @@ def _turn(message: Message) -> Turn:
     text = _text(message.get("content"))
     if role == "tool":
         return Turn(role, blocks=[Block(text, "result", message.get("tool_call_id"))])
-    given = None if role == "assistant" else message.get("content_blocks")
-    if given is None:
-        blocks = [Block(text)] if role == "user" else []
-    else:
-        blocks = _given_blocks(given)
+    blocks = [Block(text)] if role == "user" else []
+    if role != "assistant" and (given := message.get("content_blocks")) is not None:
+        blocks = _given_blocks(given, shown=role == "user")
     return Turn(
         role,
         text=text,
@@ -146,37 +145,42 @@ def _refuse_image_token(text: str) -> None:
         raise RenderError(f"messages must not hold the token {_IMAGE}.", "messages")
 
 
-def _given_blocks(given: Any) -> list[Block]:
+def _given_blocks(given: Any, *, shown: bool) -> list[Block]:
     """A user's turn in the release's own form, which clients may send in place of `content`.
 
     Of a system or developer message these blocks are not shown, but they decide whether it asks anything.
     """
     if not isinstance(given, list) or not all(isinstance(block, dict) for block in given):
         raise RenderError("content_blocks must be a list of objects.", "messages")
-    return [_given_block(block) for block in given]
+    return [
+        Block(_block_text(block) if shown else "", _kind(block), block.get("tool_use_id")) for block in given
+    ]
 
 
-def _given_block(block: dict[str, Any]) -> Block:
+def _kind(block: dict[str, Any]) -> BlockKind:
     kind = block.get("type")
-    if kind == "text":
-        return Block(_block_text(block))
     if kind == "tool_result":
-        content = block.get("content", "")
-        if isinstance(content, list):
-            content = "\n\n".join(_result_part(part) for part in content)
-        return Block(f"{content}", "result", block.get("tool_use_id"))
-    # an image is not shown, but it counts as something that the user said
-    return Block(f"[Unsupported {kind}]", "said" if kind in ("image", "image_url") else "other")
-
-
-def _result_part(part: Any) -> str:
-    if not isinstance(part, dict):
-        raise RenderError("A tool_result in content_blocks must hold objects.", "messages")
-    return _block_text(part) if part.get("type") == "text" else f"[Unsupported {part.get('type')}]"
+        return "result"
+    return (
+        "said" if kind in ("text", "image", "image_url") else "other"
+    )  # an image is not shown, but was said
 
 
 def _block_text(block: dict[str, Any]) -> str:
-    text = block.get("text", "")
+    if block.get("type") != "tool_result":
+        return _shown(block)
+    content = block.get("content", "")
+    if not isinstance(content, list):
+        return f"{content}"
+    if not all(isinstance(part, dict) for part in content):
+        raise RenderError("A tool_result in content_blocks must hold objects.", "messages")
+    return "\n\n".join(map(_shown, content))
+
+
+def _shown(part: dict[str, Any]) -> str:
+    if part.get("type") != "text":
+        return f"[Unsupported {part.get('type')}]"
+    text = part.get("text", "")
     if not isinstance(text, str):
         raise RenderError("A text in content_blocks must be a string.", "messages")
     return text

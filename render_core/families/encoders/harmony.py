@@ -18,6 +18,7 @@ from render_core.families.encoders.harmony_messages import HarmonyMessage, Instr
 from render_core.families.encoders.harmony_tools import tools_section
 from render_core.families.encoders.reading import EncodedRequest
 from render_core.protocol.chat import ChatRequest
+from render_core.protocol.tokenize import TokenizeChatRequest
 from render_core.protocol.tools import Tool
 from render_core.tokenizer.engine import Engine
 from render_core.tokenizer.tokenizer import Tokenizer
@@ -72,13 +73,14 @@ class HarmonyEncoder:
             RenderError: the effort is none of low, medium and high; a message is malformed or has a role that
                 Harmony does not know; a tool cannot be shown; or a text has no UTF-8 form.
         """
-        is_chat = isinstance(request, ChatRequest)
-        effort = request.reasoning_effort if is_chat else None
+        effort = request.reasoning_effort if isinstance(request, ChatRequest) else None
         if effort not in (None, *_EFFORTS):
             raise RenderError(
                 f"reasoning_effort must be one of {', '.join(_EFFORTS)} for this model.", "reasoning_effort"
             )
-        instructions, items = read_messages(request.messages, validated_twice=not is_chat)
+        instructions, items = read_messages(
+            request.messages, validated_twice=isinstance(request, TokenizeChatRequest)
+        )
         day = f"{now:%Y-%m-%d}"
         prompt = [
             *self._preamble(instructions, request.tools or [], effort or _DEFAULT_EFFORT, day),

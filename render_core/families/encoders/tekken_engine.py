@@ -1,4 +1,4 @@
-"""The tokenizer engine of a tekken vocabulary: Mistral's special tokens are never read in texts, and ids show as text."""
+"""The tokenizer engine of a tekken vocabulary: special tokens are never read in texts, and ids show as text."""
 
 from __future__ import annotations
 
