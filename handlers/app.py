@@ -24,9 +24,9 @@ from handlers.exchange import Exchange, RequestIds
 from handlers.paths import PathNormaliser
 from handlers.request_body import read_json_body
 from handlers.settings import Settings
-from handlers.version import package_version
 from render_core import Model, RequestContext
 from render_core.render import detokenize, render_chat, render_completion, tokenize
+from render_core.version import __version__
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Rendering = Callable[[Model, bytes, RequestContext], bytes]
@@ -115,7 +115,7 @@ async def _empty(request: Request) -> Response:
 
 
 async def _version(request: Request) -> Response:
-    return _json({"version": package_version()})
+    return _json({"version": __version__})
 
 
 def _models(model: Model) -> Endpoint:

@@ -16,9 +16,9 @@ from typing import Any
 
 from handlers.options import ArgumentParser, add_options, with_switch_values
 from handlers.settings import OPTIONS, RENDERING_GROUPS, Settings
-from handlers.version import package_version
 from render_core import validate_options
 from render_core.errors import ConfigurationError, RenderError
+from render_core.version import __version__
 
 PACKED_OPTIONS = ("revision", "served_model_name", "tool_call_parser", "reasoning_parser")
 """The options that a bundle brings along as defaults."""
@@ -51,7 +51,7 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="render-core", description="Renders prompts as vLLM does, without an engine."
     )
-    parser.add_argument("--version", action="version", version=f"render-core {package_version()}")
+    parser.add_argument("--version", action="version", version=f"render-core {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
 
     serve = commands.add_parser("serve", help="serve over HTTP", description="Serves one model over HTTP.")

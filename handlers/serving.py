@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from handlers.settings import Settings
-from handlers.version import package_version
 from render_core import validate_options
 from render_core.errors import ConfigurationError
+from render_core.version import __version__
 
 if TYPE_CHECKING:
     from render_core import Model
@@ -163,7 +163,7 @@ def _run(model: Model, settings: Settings) -> None:
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            logger.info("render-core %s serves %s", package_version(), _address(settings, sockets or []))
+            logger.info("render-core %s serves %s", __version__, _address(settings, sockets or []))
 
     server = Server(
         uvicorn.Config(

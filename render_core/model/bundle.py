@@ -27,6 +27,7 @@ from render_core.tokenizer.fast import kitoken_file, loader
 from render_core.tokenizer.guard import Guard
 from render_core.tokenizer.reference import ReferenceEngine
 from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, prepare_tokenizer
+from render_core.version import __version__
 
 TOKENIZER: Final = "tokenizer.json"
 CONFIG: Final = "config.json"
@@ -90,7 +91,8 @@ def pack(
         "inputs": {name: manifests.sha256(content) for name, content in files.inputs.items()},
         "files": {name: manifests.file_entry(content) for name, content in contents.items()},
         "packed_with": {
-            name: _version(name) for name in ("render-core", "tokenizers", _COLD, _HOT, "jinja2")
+            "render-core": __version__,
+            **{name: _version(name) for name in ("tokenizers", _COLD, _HOT, "jinja2")},
         },
         "tokenizer": {**_tokenizer_facts(build_tokenizer(prepared)), "engines": engines},
         "templates": templates,

@@ -198,7 +198,7 @@ class Meter:
         self.work(count * _CHAR_STEPS_PER_STEP)
         return values
 
-    def lazily(self, values: GeneratorType[Any, None, None], source: Any) -> GeneratorType[Any, None, None]:
+    def lazily(self, values: GeneratorType[Any, None, None], source: Any) -> Iterator[Any]:
         """The same values, counted as they are asked for, from a generator that prints the same.
 
         Args:
@@ -209,12 +209,13 @@ class Meter:
         if depth > _MAX_LAZY_DEPTH:
             raise BudgetExceededError(f"The chat template chains more than {_MAX_LAZY_DEPTH} lazy filters.")
         counted = self._counted(values)
+        assert isinstance(counted, GeneratorType)
         counted.__qualname__ = values.__qualname__
         self._lazy_depths[counted] = depth
         self._items.charge(_OBJECT_ITEMS)
         return counted
 
-    def _counted(self, values: GeneratorType[Any, None, None]) -> GeneratorType[Any, None, None]:
+    def _counted(self, values: Iterator[Any]) -> Iterator[Any]:
         for count, value in enumerate(values):
             self.tick()
             self.expect_items(count)

@@ -27,36 +27,23 @@ ENCODERS = {
 }
 
 
-def selection_of(name: str) -> Selection:
+@needs_corpus
+@pytest.mark.parametrize("name", sorted(EXPECTED))
+def test_every_corpus_model_gets_its_familys_parsers_and_can_use_them(name: str) -> None:
     root = model_dir(name)
     model = model_of_directory(root)
-    return select_parsers(
+    selection = select_parsers(
         model.config, templates_of_directory(root), encoder=ENCODERS.get(name), token_id=model.token_id
     )
-
-
-@needs_corpus
-@pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_every_corpus_model_gets_its_familys_parsers(name: str) -> None:
-    selection = selection_of(name)
     assert [selection.tool, selection.reasoning] == EXPECTED[name], selection.reason
-
-
-@needs_corpus
-@pytest.mark.parametrize("name", sorted(EXPECTED))
-def test_selected_parsers_can_be_built(name: str) -> None:
-    selection = selection_of(name)
-    parsers = build_parsers(
-        ParserChoice(selection.tool, selection.reasoning), model_of_directory(model_dir(name))
-    )
-    assert (parsers.tool is None) == (selection.tool is None)
+    build_parsers(ParserChoice(selection.tool, selection.reasoning), model)
 
 
 @needs_corpus
 @pytest.mark.parametrize("name", sorted(EXPECTED))
 def test_no_two_rules_describe_one_model(name: str) -> None:
     root = model_dir(name)
-    config = model_of_directory(root).config
+    config = json.loads((root / "config.json").read_text())
     evidence = Evidence(
         ENCODERS.get(name), config.get("architectures") or (), "\n".join(templates_of_directory(root))
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 from render_core.errors import RenderError
@@ -86,7 +87,7 @@ def check_conversation(messages: Sequence[MistralMessage], release: Release) -> 
         raise RenderError("A conversation of one message starts with a user or system message.", "messages")
     if last.role == "assistant" and not last.is_open:
         raise RenderError("The last message must not be the assistant's unless it is continued.", "messages")
-    for before, message in zip(messages, messages[1:], strict=False):
+    for before, message in pairwise(messages):
         if message.role not in _FOLLOWERS[before.role]:
             raise RenderError(f"A {message.role} message cannot follow a {before.role} message.", "messages")
     if release.pairs_results_by_id:
