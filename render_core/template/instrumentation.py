@@ -214,7 +214,8 @@ class MeteredCodeGenerator(CodeGenerator):
 
     def _visit_comparison(self, node: nodes.Compare, frame: Frame) -> None:
         operand = node.ops[0]
-        if len(node.ops) > 1 or operand.op not in ("in", "notin") or _is_constant(operand.expr):
+        is_harmless = _is_constant(operand.expr) and not isinstance(operand.expr, nodes.Dict)
+        if len(node.ops) > 1 or operand.op not in ("in", "notin") or is_harmless:
             self.visit_Compare(node, frame)
             return
         self.write("(" if operand.op == "in" else "(not ")

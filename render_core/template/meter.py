@@ -21,7 +21,8 @@ from render_core.template.weight import Weight, weigh
 # Texts up to this length are not counted: whatever keeps many of them is.
 TINY_CHARS: Final = 128
 
-_STEPS_BETWEEN_LOOKS: Final = 20_000
+_STEPS_BETWEEN_LOOKS: Final = 10_000
+_STEPS_PER_ELEMENT: Final = 16
 _CHAR_STEPS_PER_STEP: Final = 64
 _CHAR_STEPS_PER_SECOND: Final = 1_000_000_000
 _PIECES_PER_CHUNK: Final = 1024
@@ -217,7 +218,7 @@ class Meter:
 
     def _counted(self, values: Iterator[Any]) -> Iterator[Any]:
         for count, value in enumerate(values):
-            self.tick()
+            self.tick(_STEPS_PER_ELEMENT)
             self.expect_items(count)
             if type(value) is list:
                 self._items.hold(value)

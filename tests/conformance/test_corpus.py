@@ -16,14 +16,14 @@ DECISIONS: dict[str, Any] = json.loads((Path(__file__).parent / "deviations.json
 CLOCK = "2026-11-29"
 
 
-def tested_files() -> list[str]:
+def compared_files() -> list[str]:
     encoders = tuple(DECISIONS["encoder_families"])
     return [name for name in case_file_names() if name.removesuffix("_long") not in encoders]
 
 
 @needs_corpus
 @pytest.mark.parametrize(
-    "name", tested_files() or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))]
+    "name", compared_files() or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))]
 )
 def test_public_cases_equal_the_python_peer(name: str) -> None:
     case_file = read_case_file(name)

@@ -23,8 +23,8 @@ from tests.families.encoders.chats import encode_request, encoder_of
 
 FAMILIES = ("deepseek_v32", "deepseek_v4", "deepseek_v41", "inkling")
 MAX_MODEL_LEN = 4096  # of the recorded servers
-# Refused before a body is read, which is not the encoder's affair.
-HTTP_ITEMS = ("bad_content_type_header",)
+# Refused before an encoder is asked: by the HTTP layer, and by the check for options of media.
+REFUSED_EARLIER = ("bad_content_type_header", "rq_mm_processor_kwargs")
 # vLLM answers 500 here.
 CORRECTED_STATUS = {"deepseek_v32/bad_empty_messages": 400}
 
@@ -119,7 +119,7 @@ def recorded(case: Case) -> tuple[int, list[int] | None]:
 
 
 def concerns_encoder(case: Case) -> bool:
-    if case.item in HTTP_ITEMS:
+    if case.item in REFUSED_EARLIER:
         return False
     if case.endpoint == "/tokenize":
         return "messages" in json.loads(case.body)
