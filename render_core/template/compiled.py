@@ -126,8 +126,8 @@ class TemplateProgram:
 def translate(jinja: MeteredEnvironment, source: str) -> TemplateProgram:
     """Translate a template to Python. Raises Jinja's own errors, and whatever deep nesting leads to."""
     tree = jinja.parse(source)
-    content_format = detect_content_format(tree)
     generator = MeteredCodeGenerator(jinja, plan(tree))
+    content_format = detect_content_format(tree)
     code = generator.generate(tree)
     if len(code) > _MAX_CODE_CHARS:
         raise TemplateRejectedError("The chat template is too large.")

@@ -6,13 +6,11 @@ Reproduces vLLM 0.33 (`vllm/renderers/hf.py`, spec 2.4), including what it does 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal, TypeVar
+from typing import Any, Literal
 
 from jinja2 import nodes
 
 ContentFormat = Literal["string", "openai"]
-
-NodeT = TypeVar("NodeT", bound=nodes.Node)
 
 
 def detect_content_format(template: nodes.Template) -> ContentFormat:
@@ -31,15 +29,19 @@ class _UnsupportedTargetError(Exception):
 
 
 def _has_content_loop(template: nodes.Template) -> bool:
-    messages = _aliases_of_messages(template)
+    found: dict[type[nodes.Node], list[Any]] = {
+        kind: [] for kind in (nodes.For, nodes.Macro, nodes.Call, nodes.Assign)
+    }
+    for node in _descendants(template):
+        if type(node) in found:
+            found[type(node)].append(node)
+    loops: list[nodes.For] = found[nodes.For]
+    aliases = _aliases_of_messages(found[nodes.Assign])
     message_names = [
-        _plain_target(loop)
-        for loop in _descendants(template, nodes.For)
-        if any(_is_or_filters(loop.iter, name) for name in messages)
+        _plain_target(loop) for loop in loops if any(_is_or_filters(loop.iter, alias) for alias in aliases)
     ]
-    macros = list(_descendants(template, nodes.Macro))
-    content_parameters = _content_parameters(template, macros, message_names)
-    for loop in _descendants(template, nodes.For):
+    content_parameters = _content_parameters(found[nodes.Macro], found[nodes.Call], message_names)
+    for loop in loops:
         if _is_content(loop.iter, message_names) or _is_content_name(loop, content_parameters):
             _plain_target(loop)
             return True
@@ -54,17 +56,16 @@ def _is_content_name(loop: nodes.For, content_parameters: dict[int, set[str]]) -
 
 
 def _content_parameters(
-    template: nodes.Template, macros: list[nodes.Macro], message_names: list[str]
+    macros: list[nodes.Macro], calls: list[nodes.Call], message_names: list[str]
 ) -> dict[int, set[str]]:
     """For each loop inside of a macro, by identity: the macro's parameters that are given content somewhere.
 
     Of nested macros the innermost that is given content counts.
     """
-    calls = [call for call in _descendants(template, nodes.Call) if isinstance(call.node, nodes.Name)]
     parameters: dict[int, set[str]] = {}
     for macro in macros:
         own = set(_given_content(macro, calls, message_names))
-        for loop in _descendants(macro, nodes.For):
+        for loop in _descendants(macro):
             if own or id(loop) not in parameters:
                 parameters[id(loop)] = own
     return parameters
@@ -79,9 +80,8 @@ def _given_content(macro: nodes.Macro, calls: list[nodes.Call], message_names: l
             yield from (name for name, value in given if _is_content(value, message_names))
 
 
-def _aliases_of_messages(template: nodes.Template) -> list[str]:
+def _aliases_of_messages(assignments: list[nodes.Assign]) -> list[str]:
     """Names the message list goes by: plain ones, and dotted ones for attributes of namespaces."""
-    assignments = list(_descendants(template, nodes.Assign))
     aliases = ["messages"]
     for alias in aliases:  # grows while it is gone through
         for assignment in assignments:
@@ -147,11 +147,10 @@ def _plain_target(loop: nodes.For) -> str:
     return loop.target.name
 
 
-def _descendants(node: nodes.Node, kind: type[NodeT]) -> Iterator[NodeT]:
-    """Nodes of a kind below a node, in the order of the source."""
+def _descendants(node: nodes.Node) -> Iterator[nodes.Node]:
+    """All nodes below a node, in the order of the source."""
     pending = [*node.iter_child_nodes()][::-1]
     while pending:
         descendant = pending.pop()
-        if isinstance(descendant, kind):
-            yield descendant
+        yield descendant
         pending += [*descendant.iter_child_nodes()][::-1]

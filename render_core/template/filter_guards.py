@@ -14,7 +14,7 @@ from markupsafe import Markup
 from render_core.template.budget import BudgetExceededError
 from render_core.template.formatting import expect_printf
 from render_core.template.meter import Meter
-from render_core.template.methods import expect_replacement, expect_striptags
+from render_core.template.methods import LINE_BREAKS, count_any, expect_replacement, expect_striptags
 from render_core.template.weight import check_key
 
 Arguments = tuple[Any, ...]
@@ -35,7 +35,6 @@ _MAX_ATTRIBUTE_PARTS: Final = 1000
 _MAX_KEY_DEPTH: Final = 1000
 _ESCAPED_CHARS_PER_CHAR: Final = 6
 _PPRINT_STEPS_PER_NODE: Final = 10_000
-_LINE_BREAKS: Final = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def _argument(args: Arguments, kwargs: Mapping[str, Any], index: int, name: str, default: Any = None) -> Any:
@@ -95,7 +94,7 @@ def _indent(meter: Meter, value: Any, args: Arguments, kwargs: Mapping[str, Any]
     if isinstance(value, str) and isinstance(width, int | str):
         meter.work(len(value))
         chars = width if isinstance(width, int) else len(width)
-        lines = 2 + sum(map(value.count, _LINE_BREAKS))
+        lines = 2 + count_any(LINE_BREAKS, value)
         meter.expect_items(lines)
         meter.expect_text(len(value) + lines * (1 + chars))
     return value

@@ -128,7 +128,9 @@ def _expect_pieces(meter: Meter, owner: Any, args: Arguments, kwargs: Mapping[st
     length = len(separator) if isinstance(separator, _TEXTS) else 1
     meter.work(len(owner) * length)
     if not meter.allows_items(1 + len(owner) // max(length, 1)):
-        meter.expect_items(1 + (owner.count(separator) if length and separator else count_any(_BLANKS, owner)))
+        meter.expect_items(
+            1 + (owner.count(separator) if length and separator else count_any(_BLANKS, owner))
+        )
     return args
 
 

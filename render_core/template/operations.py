@@ -5,7 +5,7 @@ Results and errors are those of the plain operation. Each method raises BudgetEx
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, ValuesView
+from collections.abc import Iterable, Iterator, Set, ValuesView
 from functools import reduce
 from typing import Any, Final
 
@@ -98,6 +98,11 @@ class Operations:
         return text
 
     def subtract(self, left: Any, right: Any) -> Any:
+        if type(left) not in _SCALARS and isinstance(left, Set):
+            right = self._meter.listed(right)
+            for values in (left, right):
+                for value in values if isinstance(values, Iterable) else ():
+                    check_key(value)
         return self._keep(left - right)
 
     def multiply(self, left: Any, right: Any) -> Any:

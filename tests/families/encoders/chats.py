@@ -73,6 +73,9 @@ class CharacterEngine:
     def tokens(self, ids: Sequence[int]) -> list[str | None]:
         return [self._string(token_id) for token_id in ids]
 
+    def token_id(self, token: str) -> int | None:
+        return self._special.get(token)
+
     def _string(self, token_id: int) -> str:
         return self._strings.get(token_id) or chr(token_id)
 
@@ -98,11 +101,15 @@ INKLING_TOKENS = (
 )
 
 
+HARMONY_TOKENS = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>")
+
+
 def small_tokenizer(special_tokens: Sequence[str] = INKLING_TOKENS) -> Tokenizer:
     return Tokenizer(
         engine=CharacterEngine(special_tokens),
         class_name="TokenizersBackend",
         special_tokens={},
+        added_tokens={},
         max_chars_per_token=64,
         max_token_id=0x110000 + len(special_tokens),
         prefix_ids=(),

@@ -14,12 +14,13 @@ from render_core.families.encoders import (
     named_family,
     recognised_family,
 )
-from tests.families.encoders.chats import small_tokenizer
+from tests.families.encoders.chats import HARMONY_TOKENS, INKLING_TOKENS, small_tokenizer
 
 
 @pytest.mark.parametrize("family", ENCODER_FAMILIES, ids=lambda family: family.name)
 def test_family_builds_an_encoder_of_its_name(family: EncoderFamily) -> None:
-    assert build_encoder(family, {}, small_tokenizer()).name == family.name
+    tokenizer = small_tokenizer((*INKLING_TOKENS, *HARMONY_TOKENS))
+    assert build_encoder(family, {}, tokenizer).name == family.name
 
 
 @pytest.mark.parametrize(
