@@ -8,8 +8,9 @@ answered, and are meant to run off the event loop.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 from render_core.conversation.content import has_media
@@ -46,6 +47,23 @@ class RequestContext:
     now: datetime.datetime
 
 
+Answer = Callable[[Model, bytes, RequestContext], bytes]
+
+
+def _refuses_deep_nesting(answer: Answer) -> Answer:
+    """What the parser could read may still nest too deeply to be checked, rendered or written."""
+
+    @wraps(answer)
+    def answered(model: Model, body: bytes, context: RequestContext) -> bytes:
+        try:
+            return answer(model, body, context)
+        except RecursionError:
+            raise RenderError("The request nests arrays or objects too deeply.") from None
+
+    return answered
+
+
+@_refuses_deep_nesting
 def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /v1/chat/completions/render: one GenerateRequest."""
     request = ChatRequest.parse(decode_body(body))
@@ -84,6 +102,7 @@ def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
     return encode_answer(answer.document())
 
 
+@_refuses_deep_nesting
 def render_completion(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /v1/completions/render: a list with one GenerateRequest for each prompt, in order."""
     request = CompletionRequest.parse(decode_body(body))
@@ -123,6 +142,7 @@ def render_completion(model: Model, body: bytes, context: RequestContext) -> byt
     return encode_answer(answers)
 
 
+@_refuses_deep_nesting
 def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /tokenize, for a text or a chat. Lengths are not checked."""
     document = decode_body(body)
@@ -154,6 +174,7 @@ def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
     )
 
 
+@_refuses_deep_nesting
 def detokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /detokenize: the text of token ids, special tokens included."""
     request = DetokenizeRequest.parse(decode_body(body))

@@ -24,7 +24,7 @@ def has_long_integer(text: str | bytes) -> bool:
 def decode_body(body: bytes) -> Any:
     """Parse a JSON body.
 
-    Integers of any size stay exact. NaN, Infinity, lone surrogates and a byte order mark are read as Python's
+    Integers of any size stay exact. NaN, Infinity, escaped lone surrogates and a byte order mark are read as Python's
     json module reads them, as the Python peer does; what they are worth is decided by the field they stand in.
 
     Raises:
@@ -38,7 +38,7 @@ def decode_body(body: bytes) -> Any:
         except orjson.JSONDecodeError:
             pass  # the exact reader below either accepts it or says where it is wrong
     try:
-        return json.loads(body)
+        return json.loads(body.decode("utf-8-sig"))
     except json.JSONDecodeError as error:
         raise InvalidBodyError(
             f"The request body is not valid JSON: {error.msg} at character {error.pos}.", f"body.{error.pos}"

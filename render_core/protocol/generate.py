@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from render_core.errors import RenderError
 from render_core.protocol.sampling_fields import SamplingFields
 from render_core.tokenizer.lengths import Tokens
 
@@ -58,8 +59,16 @@ class GenerateRequest:
 
 
 def encode_answer(document: Any) -> bytes:
-    """Compact JSON. Integers beyond 64 bits and lone surrogates, which orjson refuses, are written as json does."""
+    """Compact JSON. Integers beyond 64 bits, which orjson refuses, are written as json does.
+
+    Raises:
+        RenderError: a text of the request that travels on holds a lone surrogate, which has no UTF-8 form.
+    """
     try:
         return orjson.dumps(document)
     except TypeError:
-        return json.dumps(document, separators=(",", ":")).encode("ascii")
+        pass
+    try:
+        return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise RenderError("The request holds a lone surrogate, which no answer can carry.") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -40,7 +41,11 @@ class WireModel(BaseModel):
 def invalid_shape(error: ValidationError, prefix: str = "body") -> InvalidBodyError:
     """Tell a pydantic failure: count, paths and pydantic's own reasons, never the input."""
     failures = error.errors(include_input=False, include_context=False, include_url=False)
-    paths = [".".join([prefix, *(_path_step(step) for step in failure["loc"])]) for failure in failures]
+    names = _field_names()
+    paths = [
+        ".".join([prefix, *(str(step) for step in failure["loc"] if isinstance(step, int) or step in names)])
+        for failure in failures
+    ]
     lines = [
         f"{path}: {failure['msg']} ({failure['type']})"
         for path, failure in zip(paths[:_LISTED_FAILURES], failures, strict=False)
@@ -51,7 +56,14 @@ def invalid_shape(error: ValidationError, prefix: str = "body") -> InvalidBodyEr
     return InvalidBodyError(f"{len(failures)} validation error{plural}: " + "; ".join(lines), paths[0])
 
 
-def _path_step(step: int | str) -> str:
-    """A step of a path. Keys chosen by the client are shown only when they look like a field name."""
-    text = str(step)
-    return text if len(text) <= 64 and text.isascii() and text.replace("_", "").isalnum() else "*"
+@cache
+def _field_names() -> frozenset[str]:
+    """Names that a path may show. Keys a client chose, as in chat_template_kwargs, may hold a part of a prompt."""
+    pending: list[type[BaseModel]] = [BaseModel]
+    names: set[str] = set()
+    while pending:
+        model = pending.pop()
+        pending += model.__subclasses__()
+        if model.__module__.startswith(__name__.rpartition(".")[0]):
+            names |= {field.alias or name for name, field in model.model_fields.items()}
+    return frozenset(names)

@@ -26,8 +26,8 @@ def test_lone_surrogates_and_nan_are_read() -> None:
     assert math.isnan(document["n"])
 
 
-def test_a_utf_16_body_is_read() -> None:
-    assert decode_body('{"a": "é"}'.encode("utf-16")) == {"a": "é"}
+def test_a_byte_order_mark_is_passed_over() -> None:
+    assert decode_body('{"a": "é"}'.encode("utf-8-sig")) == {"a": "é"}
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,11 @@ def test_a_utf_16_body_is_read() -> None:
         (b" \n ", "body"),
         (b'{"a": [', "body.7"),
         (b'{"a": "\xff"}', "body"),
+        ('{"a": "é"}'.encode("utf-16"), "body"),
         (b"[" * 100_000, "body"),
         (b'{"a": ' + b"1" * 5000 + b"}", "body"),
     ],
-    ids=["empty", "blank", "truncated", "no UTF-8", "deep", "long number"],
+    ids=["empty", "blank", "truncated", "no UTF-8", "UTF-16", "deep", "long number"],
 )
 def test_what_is_no_json_is_told_with_its_place(body: bytes, param: str) -> None:
     with pytest.raises(InvalidBodyError) as caught:

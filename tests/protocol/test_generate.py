@@ -6,7 +6,9 @@ import datetime
 import json
 from typing import Any
 
-from render_core import RequestContext, load_model, render_chat, render_completion
+import pytest
+
+from render_core import RenderError, RequestContext, load_model, render_chat, render_completion
 from render_core.protocol.generate import encode_answer
 
 CONTEXT = RequestContext(None, "0" * 16, datetime.datetime(2026, 11, 29))
@@ -90,5 +92,10 @@ def test_prompt_ids_of_an_earlier_stage_are_used_and_taken_out() -> None:
     assert (answer["token_ids"], answer["kv_transfer_params"]) == ([5, 6, 7], {"a": 1})
 
 
-def test_long_integers_and_lone_surrogates_are_written_as_json_writes_them() -> None:
-    assert encode_answer({"a": 2**70, "b": "\ud800"}) == b'{"a":1180591620717411303424,"b":"\\ud800"}'
+def test_long_integers_are_written_exactly() -> None:
+    assert encode_answer({"a": 2**70, "b": "é"}) == '{"a":1180591620717411303424,"b":"é"}'.encode()
+
+
+def test_a_lone_surrogate_that_would_travel_on_is_refused() -> None:
+    with pytest.raises(RenderError, match="lone surrogate"):
+        encode_answer({"b": "\ud800"})

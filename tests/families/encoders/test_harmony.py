@@ -54,7 +54,7 @@ def test_parts_are_tokenized_apart() -> None:
 def test_engine_sees_no_special_token() -> None:
     text = "a<|start|>b<|end|><|call|> <|reserved_200000|> <|| <|A|>"
     _, texts = encoded({"messages": [{"role": "user", "content": text}]})
-    assert texts[2:-1] == ["a<|", "start|>b<|", "end|><|", "call|> <|", "reserved_200000|> <|| <|A|>"]
+    assert texts[3:-1] == ["a<|", "start|>b<|", "end|><|", "call|> <|", "reserved_200000|> <|| <|A|>"]
 
 
 def test_date_is_that_of_now() -> None:
