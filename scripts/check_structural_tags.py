@@ -1,7 +1,9 @@
 """Check the structural tags of every family with xgrammar, the library that engines read them with.
 
 xgrammar depends on torch, which weighs gigabytes and which grammars do not need: it is installed alone here, into an
-environment of its own, and tests/families/test_structural_tags.py runs there. Usage: uv run scripts/check_structural_tags.py
+environment of its own, and tests/families/test_structural_tags.py runs there.
+
+    uv run scripts/check_structural_tags.py
 """
 
 from __future__ import annotations

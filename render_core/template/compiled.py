@@ -19,8 +19,8 @@ from render_core.template.instrumentation import MeteredCodeGenerator, plan
 from render_core.template.meter import Meter
 from render_core.template.operations import Operations
 
-_MAX_SOURCE_CHARS: Final = 256 * 1024
-_MAX_CODE_CHARS: Final = 8 * 1024 * 1024
+_MAX_SOURCE_CHARS: Final = 128 * 1024
+_MAX_CODE_CHARS: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)

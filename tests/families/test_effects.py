@@ -71,7 +71,9 @@ def test_without_strict_tools_auto_is_free(choice: str) -> None:
 
 def test_one_strict_tool_constrains_all_and_holds_its_own_arguments() -> None:
     tags = tag_of(effects(HERMES, tools=[tool("f", True, x=1), tool("g", x=2)]))["tags"]
-    assert [entry["content"]["json_schema"] for entry in tags] == [{"type": "object", "x": 1}] * 2 + [True] * 2
+    assert [entry["content"]["json_schema"] for entry in tags] == [{"type": "object", "x": 1}] * 2 + [
+        True
+    ] * 2
 
 
 @pytest.mark.parametrize(("level", "schema"), [("function", True), ("parameter", {"type": "object"})])
@@ -154,7 +156,10 @@ def test_required_calls_of_a_parser_without_tags_are_json() -> None:
             "type": "object",
             "anyOf": [
                 {
-                    "properties": {"name": {"type": "string", "enum": ["f"]}, "parameters": {"type": "object"}},
+                    "properties": {
+                        "name": {"type": "string", "enum": ["f"]},
+                        "parameters": {"type": "object"},
+                    },
                     "required": ["name", "parameters"],
                 },
                 {
@@ -173,7 +178,9 @@ def test_required_calls_of_a_parser_without_tags_are_json() -> None:
 
 
 def test_definitions_that_contradict_each_other_are_refused() -> None:
-    tools = [tool(name, **{"$defs": {"P": {"type": kind}}}) for name, kind in (("f", "string"), ("g", "null"))]
+    tools = [
+        tool(name, **{"$defs": {"P": {"type": kind}}}) for name, kind in (("f", "string"), ("g", "null"))
+    ]
     with pytest.raises(RenderError) as refused:
         effects(ParserChoice("xlam"), tools=tools, tool_choice="required")
     assert refused.value.param == "tools"
@@ -205,13 +212,17 @@ def test_an_ambiguous_name_is_refused() -> None:
 
 def test_reasoning_that_is_not_included_has_ended() -> None:
     assert effects(ParserChoice(), include_reasoning=False).reasoning_ended is True
-    assert effects(ParserChoice(reasoning="qwen3"), "<think>", include_reasoning=False).reasoning_ended is True
+    assert (
+        effects(ParserChoice(reasoning="qwen3"), "<think>", include_reasoning=False).reasoning_ended is True
+    )
 
 
 def test_holo_reports_the_thinking_it_assumes() -> None:
     found = effects(ParserChoice(reasoning="holo2"))
     assert found.added_kwargs == {"thinking": True, "enable_thinking": True}
-    assert effects(ParserChoice(reasoning="holo2"), chat_template_kwargs={"thinking": False}).added_kwargs == {}
+    assert (
+        effects(ParserChoice(reasoning="holo2"), chat_template_kwargs={"thinking": False}).added_kwargs == {}
+    )
 
 
 def test_thinking_without_tokens_for_it_is_refused() -> None:
@@ -239,4 +250,7 @@ def test_glm_ignores_a_switch_that_its_template_does_not_have() -> None:
     tokens = Tokens(VOCABULARY)
     parsers = build_parsers(ParserChoice(reasoning="glm45"), tokens.model(chat_template=template))
     request = ChatRequest.parse({"messages": []})
-    assert parsers.effects(request, {"enable_thinking": False}, tokens.encode("<think>")).reasoning_ended is False
+    assert (
+        parsers.effects(request, {"enable_thinking": False}, tokens.encode("<think>")).reasoning_ended
+        is False
+    )

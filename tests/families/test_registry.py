@@ -46,7 +46,9 @@ def test_names_are_unique() -> None:
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ConfigurationError, match="Unknown tool call parser 'herms'; known are: apertus, beam"):
+    with pytest.raises(
+        ConfigurationError, match="Unknown tool call parser 'herms'; known are: apertus, beam"
+    ):
         build_parsers(ParserChoice(tool="herms"), Tokens([]).model())
 
 

@@ -11,7 +11,9 @@ _ENDLESS_END = "{% endfor %}" * 3
 _TEXT = "{% set ns = namespace(x='a') %}{% for i in range(19) %}{% set ns.x = ns.x ~ ns.x %}{% endfor %}"
 _LIST = "{% set ns = namespace(x=[1]) %}{% for i in range(15) %}{% set ns.x = ns.x + ns.x %}{% endfor %}"
 _SHARED = "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(60) %}{% set ns.x = [ns.x, ns.x] %}{% set ns.y = [ns.y, ns.y] %}{% endfor %}"
-_SHARED_TUPLE = "{% set ns = namespace(x=(1,)) %}{% for i in range(60) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
+_SHARED_TUPLE = (
+    "{% set ns = namespace(x=(1,)) %}{% for i in range(60) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
+)
 _DEEP_TUPLE = (
     "{% set ns = namespace(x=()) %}{% for i in range(100) %}{% for j in range(99) %}"
     "{% set ns.x = (ns.x,) %}{% endfor %}{% endfor %}"
