@@ -284,7 +284,12 @@ def _refuse_media_options(request: SamplingFields | TokenizeChatRequest) -> None
 def _check_tool_choice(model: Model, request: ChatRequest) -> None:
     """Without a tool parser only requests that call no tool can be served (spec 2.6)."""
     choice = request.tool_choice
-    if model.tool_call_parser is not None or model.is_harmony or choice in (None, "none"):
+    if (
+        model.tool_call_parser is not None
+        or model.is_harmony
+        or model.has_own_tools
+        or choice in (None, "none")
+    ):
         return
     if choice == "auto":
         raise RenderError(

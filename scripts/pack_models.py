@@ -18,7 +18,7 @@ from render_core.errors import ConfigurationError
 from render_core.model import manifest as manifests
 from render_core.model.bundle import PackOptions, pack
 from render_core.model.files import read_model_files
-from render_core.tokenizer.tokenizer import prepare_tokenizer
+from render_core.model.preparation import prepare
 
 
 def main() -> int:
@@ -36,9 +36,7 @@ def main() -> int:
         except ConfigurationError as error:
             print(f"{name}: {error}", file=sys.stderr)
             continue
-        prepared = prepare_tokenizer(
-            files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map
-        )
+        prepared = prepare(files).tokenizer
         digest = manifests.sha256(prepared.serialized)
         if digest in known:
             twins[known[digest]].append(name)

@@ -19,6 +19,7 @@ from render_core.model import manifest as manifests
 from render_core.model.files import ModelFiles
 from render_core.model.manifest import Manifest
 from render_core.model.parts import ModelParts
+from render_core.model.preparation import prepare
 from render_core.template.compiled import CompiledTemplate
 from render_core.template.precompiled import compile_ahead, load_compiled
 from render_core.tokenizer.cascade import CascadeEngine, CertifiedEngine
@@ -26,7 +27,7 @@ from render_core.tokenizer.certification import Certificate, certify
 from render_core.tokenizer.fast import kitoken_file, loader
 from render_core.tokenizer.guard import Guard
 from render_core.tokenizer.reference import ReferenceEngine
-from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, prepare_tokenizer
+from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, load_reference
 from render_core.version import __version__
 
 TOKENIZER: Final = "tokenizer.json"
@@ -67,14 +68,13 @@ def pack(
     Raises:
         ConfigurationError: the model cannot be used, or the folder cannot be written.
     """
+    preparation = prepare(files)
+    prepared = preparation.tokenizer
     contents: dict[str, bytes] = {
-        CONFIG: _json(files.config),
+        CONFIG: _json(preparation.config),
         GENERATION_CONFIG: _json(files.generation_config),
         TOKENIZER_CONFIG: _json(_without(files.tokenizer_config, "chat_template", "added_tokens_decoder")),
     }
-    prepared = prepare_tokenizer(
-        files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map
-    )
     contents[TOKENIZER] = prepared.serialized
     engines, cold_file = _certified_engines(prepared.serialized, target, tell)
     if cold_file is not None:
@@ -152,13 +152,13 @@ def _tokenizer(manifest: Manifest, engine: str | None) -> Tokenizer:
     hot = _certified(manifest, _HOT) if engine in (None, _HOT) else None
     if engine in (_COLD, _HOT) and cold is None and hot is None:
         raise ConfigurationError(f"The engine {engine} is not certified for this bundle's tokenizer.")
-    path = manifest.path(TOKENIZER)
-    cascade = CascadeEngine(cold, hot, lambda: ReferenceEngine(path.read_bytes()), prefix, suffix)
+    path, class_name = manifest.path(TOKENIZER), facts["class"]
+    cascade = CascadeEngine(cold, hot, lambda: load_reference(class_name, path.read_bytes()), prefix, suffix)
     if engine == _HOT:
         cascade.load_hot()
     return Tokenizer(
         engine=cascade,
-        class_name=facts["class"],
+        class_name=class_name,
         special_tokens=facts["special_tokens"],
         added_tokens=facts["added_tokens"],
         max_chars_per_token=facts["max_chars_per_token"],

@@ -28,6 +28,7 @@ class ModelFiles:
     """The documents of one model directory. A document that is missing and may be missing is empty.
 
     Attributes:
+        tokenizer: tokenizer.json, or tekken.json when that is the model's tokenizer.
         templates: chat templates by name; a model with one template has it under "default".
         inputs: the bytes of every file that was read, by its path in the directory.
     """
@@ -40,32 +41,43 @@ class ModelFiles:
     generation_config: Mapping[str, Any]
     templates: Mapping[str, str]
     inputs: Mapping[str, bytes]
+    is_tekken: bool = False
 
 
-def read_model_files(root: Path, generation_config: str = "auto") -> ModelFiles:
+def read_model_files(root: Path, generation_config: str = "auto", tokenizer_mode: str = "auto") -> ModelFiles:
     """Read a model directory.
 
     Args:
         root: the directory.
+        tokenizer_mode: "mistral" reads tekken.json, "auto" does when there is nothing else or the weights that lie
+            beside it are in Mistral's own format.
         generation_config: "auto", "vllm" or another directory (ModelOptions.generation_config).
 
     Raises:
-        ConfigurationError: config.json or tokenizer.json is missing, or a document cannot be read.
+        ConfigurationError: config.json or the tokenizer is missing, or a document cannot be read.
     """
     if not root.is_dir():
         raise ConfigurationError(f"{root} is no model directory.")
     reader = _Reader(root)
     tokenizer_config = reader.document("tokenizer_config.json")
+    is_tekken = tokenizer_mode == "mistral" or (tokenizer_mode == "auto" and _is_in_mistral_format(root))
     return ModelFiles(
         root=root,
         config=reader.document("config.json", required=True),
-        tokenizer=reader.bytes_of("tokenizer.json"),
+        tokenizer=reader.bytes_of("tekken.json" if is_tekken else "tokenizer.json"),
         tokenizer_config=tokenizer_config,
         special_tokens_map=reader.document("special_tokens_map.json"),
         generation_config=_generation_config(reader, generation_config),
         templates=_templates(reader, tokenizer_config),
         inputs=reader.inputs,
+        is_tekken=is_tekken,
     )
+
+
+def _is_in_mistral_format(root: Path) -> bool:
+    if not (root / "tekken.json").is_file():
+        return False
+    return not (root / "tokenizer.json").is_file() or any(root.glob("consolidated*.safetensors"))
 
 
 class _Reader:

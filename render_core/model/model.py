@@ -17,11 +17,12 @@ from render_core.model.manifest import is_bundle
 from render_core.model.options import ModelOptions, check_auto_tool_choice, validate_options
 from render_core.model.parsers import model_parsers, with_chosen_parsers
 from render_core.model.parts import ModelParts
+from render_core.model.preparation import prepare
 from render_core.sampling import generation_defaults
 from render_core.template.budget import TemplateBudget
 from render_core.template.choice import TemplateSet, compile_named, template_set
 from render_core.tokenizer.cascade import CascadeEngine
-from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, prepare_tokenizer
+from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer
 
 DEMO_NAME: Final = "render-core-demo"
 _DEMO_ROOT: Final = Path(__file__).resolve().parent.parent / "demo_model"
@@ -76,6 +77,11 @@ class Model:
     def is_harmony(self) -> bool:
         """Whether prompts are Harmony conversations (gpt-oss), which templates and truncation do not touch."""
         return self.parsers.is_harmony
+
+    @property
+    def has_own_tools(self) -> bool:
+        """Whether the tokenizer's own library reads tool calls, so that tool_choice needs no parser (Mistral)."""
+        return self.encoder is not None and self.encoder.name == "mistral"
 
     def answering_name(self, requested: str | None) -> str:
         """The name to answer with: the requested one, or the canonical one when none was given.
@@ -153,7 +159,9 @@ def load_model(source: str | None, options: ModelOptions | None = None) -> Model
         check_auto_tool_choice(options, parts.tool_call_parser)
     else:
         check_auto_tool_choice(options)
-        parts = _directory_parts(read_model_files(root, options.generation_config), revision)
+        parts = _directory_parts(
+            read_model_files(root, options.generation_config, options.tokenizer_mode), revision
+        )
     return _assemble(source, parts, options)
 
 
@@ -178,14 +186,12 @@ def local_source(source: str | None, revision: str | None) -> tuple[Path, str | 
 
 
 def _directory_parts(files: ModelFiles, revision: str | None) -> ModelParts:
-    prepared = prepare_tokenizer(
-        files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map
-    )
+    preparation = prepare(files)
     return ModelParts(
-        config=files.config,
+        config=preparation.config,
         generation_config=files.generation_config,
         tokenizer_config=files.tokenizer_config,
-        tokenizer=build_tokenizer(prepared),
+        tokenizer=build_tokenizer(preparation.tokenizer),
         templates=compile_named(files.templates),
         revision=revision,
     )

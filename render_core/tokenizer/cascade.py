@@ -88,7 +88,7 @@ class CascadeEngine:
                 try:
                     ids = encode(text)
                 except UnicodeEncodeError:
-                    raise TypeError("the text holds a lone surrogate") from None
+                    break  # a lone surrogate: the reference engine decides
                 return [*self._prefix, *ids, *self._suffix] if add_special_tokens else ids
         return self._loaded_reference().encode(text, add_special_tokens)
 

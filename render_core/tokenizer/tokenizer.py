@@ -112,12 +112,25 @@ def build_tokenizer(prepared: PreparedTokenizer) -> Tokenizer:
     Raises:
         ConfigurationError: the engine cannot load it.
     """
+    try:
+        return prepared.tokenizer(load_reference(prepared.class_name, prepared.serialized))
+    except ValueError as error:
+        raise ConfigurationError(f"The tokenizer cannot be used: {error}") from None
+
+
+def load_reference(class_name: str, serialized: bytes) -> Engine:
+    """The reference engine of a tokenizer class, from the document of a PreparedTokenizer.
+
+    Raises:
+        ValueError: the engine cannot load it.
+    """
+    if class_name == "Tekkenizer":
+        from render_core.tokenizer.tekken_engine import TekkenEngine
+
+        return TekkenEngine(serialized)
     from render_core.tokenizer.reference import ReferenceEngine
 
-    try:
-        return prepared.tokenizer(ReferenceEngine(prepared.serialized))
-    except ValueError as error:
-        raise ConfigurationError(f"tokenizer.json cannot be used: {error}") from None
+    return ReferenceEngine(serialized)
 
 
 def _vocabulary(document: dict[str, Any]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Every public case of every family whose prompt comes from a chat template, through the HTTP app in process."""
+"""Every public case of every model, through the HTTP app in process."""
 
 from __future__ import annotations
 
@@ -16,14 +16,9 @@ DECISIONS: dict[str, Any] = json.loads((Path(__file__).parent / "deviations.json
 CLOCK = "2026-11-29"
 
 
-def compared_files() -> list[str]:
-    encoders = tuple(DECISIONS["encoder_families"])
-    return [name for name in case_file_names() if name.removesuffix("_long") not in encoders]
-
-
 @needs_corpus
 @pytest.mark.parametrize(
-    "name", compared_files() or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))]
+    "name", case_file_names() or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))]
 )
 def test_public_cases_equal_the_python_peer(name: str) -> None:
     case_file = read_case_file(name)

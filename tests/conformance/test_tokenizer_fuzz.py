@@ -11,12 +11,9 @@ from render_core import load_model
 from render_core.tokenizer.lengths import encode_text
 from tests.corpus import SKIP_REASON, case_file_names, model_dir, needs_corpus, read_records
 
-WITHOUT_TOKENIZER_JSON = ("mistral_tekken",)
-
 
 def tokenizers() -> list[Any]:
-    names = [name for name in case_file_names("cases-fuzz") if name not in WITHOUT_TOKENIZER_JSON]
-    return names or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))]
+    return case_file_names("cases-fuzz") or [pytest.param("none", marks=pytest.mark.skip(SKIP_REASON))]
 
 
 @needs_corpus

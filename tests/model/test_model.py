@@ -93,7 +93,7 @@ def test_a_named_template_is_the_operators_choice(tmp_path: Path) -> None:
 def test_a_broken_tokenizer_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": {"type": "Nonsense", "vocab": {}}}))
-    with pytest.raises(ConfigurationError, match=r"tokenizer\.json cannot be used") as caught:
+    with pytest.raises(ConfigurationError, match=r"tokenizer\.json cannot be loaded") as caught:
         load_model(str(tmp_path))
     assert "\n" not in str(caught.value)
 

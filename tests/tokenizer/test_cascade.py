@@ -6,8 +6,6 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
-
 from render_core.tokenizer.cascade import CascadeEngine, CertifiedEngine
 from render_core.tokenizer.engine import Offset
 from render_core.tokenizer.guard import Guard
@@ -134,6 +132,7 @@ def test_without_any_fast_engine_the_reference_answers() -> None:
     assert asked == ["reference"]
 
 
-def test_a_lone_surrogate_is_a_type_error_whichever_engine_answers() -> None:
-    with pytest.raises(TypeError, match="lone surrogate"):
-        cascade([]).encode("a\ud800", add_special_tokens=False)
+def test_a_lone_surrogate_is_left_to_the_reference() -> None:
+    asked: list[str] = []
+    assert cascade(asked).encode("a\ud800", add_special_tokens=False) == [97, 0xD800]
+    assert asked == ["cold", "reference"]

@@ -19,6 +19,7 @@ class EncoderFamily:
         name: the value of --tokenizer-mode that selects it.
         architectures: entries of config.json's `architectures` that select it without a flag (spec 10.3).
         model_type: config.json's `model_type` that selects it, whatever the flag.
+        config_key: a key that the configuration of its models has, which selects it without a flag.
         module: where its `build` is. Loaded when the family is chosen, so that no other start pays for it.
     """
 
@@ -26,6 +27,7 @@ class EncoderFamily:
     architectures: frozenset[str]
     module: str
     model_type: str | None = None
+    config_key: str | None = None
 
 
 class _EncoderModule(Protocol):
@@ -41,6 +43,7 @@ ENCODER_FAMILIES: Final = (
     _family("deepseek_v4", "DeepseekV4ForCausalLM", "DeepseekV4ForConditionalGeneration"),
     _family("deepseek_v41", "DeepseekV41ForCausalLM"),
     _family("inkling", "InklingForCausalLM", "InklingForConditionalGeneration"),
+    EncoderFamily("mistral", frozenset(), f"{__name__}.mistral", config_key="tekken"),
     EncoderFamily("harmony", frozenset(), f"{__name__}.harmony", model_type="gpt_oss"),
 )
 
@@ -59,7 +62,14 @@ def recognised_family(config: Mapping[str, Any]) -> EncoderFamily | None:
     """The family that a model's config.json names, or None for a model that is rendered with a chat template."""
     architectures = config.get("architectures")
     named = architectures if isinstance(architectures, list) else []
-    return next((family for family in ENCODER_FAMILIES if not family.architectures.isdisjoint(named)), None)
+    return next(
+        (
+            family
+            for family in ENCODER_FAMILIES
+            if not family.architectures.isdisjoint(named) or family.config_key in config
+        ),
+        None,
+    )
 
 
 def named_family(name: str) -> EncoderFamily | None:

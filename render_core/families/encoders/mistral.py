@@ -18,9 +18,9 @@ from render_core.families.encoders.mistral_turns import (
     write_conversation,
 )
 from render_core.families.encoders.reading import EncodedRequest, offered_tools
-from render_core.families.encoders.tekken import HEADER_KEY
 from render_core.protocol.chat import ChatRequest
 from render_core.tokenizer.engine import Engine
+from render_core.tokenizer.tekken import HEADER_KEY
 from render_core.tokenizer.tokenizer import Tokenizer
 
 # vLLM hands these to its template call itself, so that a variable of that name breaks the call (400 there as well).

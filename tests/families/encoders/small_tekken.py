@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from render_core.families.encoders.mistral import MistralEncoder, build
-from render_core.families.encoders.tekken import HEADER_KEY, read_tekken
-from render_core.families.encoders.tekken_engine import TekkenEngine
+from render_core.tokenizer.tekken import HEADER_KEY, read_tekken
+from render_core.tokenizer.tekken_engine import TekkenEngine
 from render_core.tokenizer.tokenizer import Tokenizer
 
 PATTERN = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"

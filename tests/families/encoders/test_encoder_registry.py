@@ -16,8 +16,10 @@ from render_core.families.encoders import (
 )
 from tests.families.encoders.chats import HARMONY_TOKENS, INKLING_TOKENS, small_tokenizer
 
+FROM_TOKENIZER_JSON = [family for family in ENCODER_FAMILIES if family.config_key is None]
 
-@pytest.mark.parametrize("family", ENCODER_FAMILIES, ids=lambda family: family.name)
+
+@pytest.mark.parametrize("family", FROM_TOKENIZER_JSON, ids=lambda family: family.name)
 def test_family_builds_an_encoder_of_its_name(family: EncoderFamily) -> None:
     tokenizer = small_tokenizer((*INKLING_TOKENS, *HARMONY_TOKENS))
     assert build_encoder(family, {}, tokenizer).name == family.name
@@ -44,6 +46,12 @@ def test_architecture_selects_its_family(architecture: str, name: str) -> None:
 )
 def test_other_configuration_selects_none(config: dict[str, object]) -> None:
     assert recognised_family(config) is None
+
+
+def test_header_of_tekken_json_selects_mistral() -> None:
+    assert recognised_family({"architectures": ["MistralForCausalLM"], "tekken": {}}) == named_family(
+        "mistral"
+    )
 
 
 def test_unknown_name_selects_none() -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from render_core.errors import ConfigurationError, RenderError
 from render_core.families.encoders.mistral import build
-from render_core.families.encoders.tekken import HEADER_KEY
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.tokenize import TokenizeChatRequest
+from render_core.tokenizer.tekken import HEADER_KEY
 from tests.families.encoders.chats import encode_request
 from tests.families.encoders.small_tekken import FIRST_TOKENS, document, encoder_of_release
 

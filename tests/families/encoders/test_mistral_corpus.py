@@ -8,14 +8,14 @@ from typing import Any
 
 from render_core.errors import RenderError
 from render_core.families.encoders.mistral import MistralEncoder, build
-from render_core.families.encoders.tekken import HEADER_KEY, read_tekken
-from render_core.families.encoders.tekken_engine import TekkenEngine
 from render_core.protocol.body import decode_body
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.completion import CompletionRequest
 from render_core.protocol.tokenize import DetokenizeRequest, TokenizeChatRequest, TokenizeTextRequest
 from render_core.sampling import output_tokens, sampling_parameters
 from render_core.tokenizer.lengths import LengthRules, encode_text, truncate_ids
+from render_core.tokenizer.tekken import HEADER_KEY, read_tekken
+from render_core.tokenizer.tekken_engine import TekkenEngine
 from render_core.tokenizer.tokenizer import Tokenizer
 from tests.corpus import Case, model_dir, needs_corpus, read_case_file, read_records
 from tests.families.encoders.chats import NOW, effective_kwargs

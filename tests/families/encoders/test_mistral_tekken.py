@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from render_core.errors import ConfigurationError
-from render_core.families.encoders.tekken import read_tekken
+from render_core.tokenizer.tekken import read_tekken
 from tests.families.encoders.small_tekken import (
     FIRST_TOKENS,
     MERGED,

@@ -19,7 +19,7 @@ from render_core.tokenizer.tokenizer import PreparedTokenizer
 
 # The key of a model's configuration under which the header of its tekken.json is kept: what chats need of it.
 HEADER_KEY: Final = "tekken"
-TOKENIZER_CLASS: Final = "MistralTokenizer"
+TOKENIZER_CLASS: Final = "Tekkenizer"
 
 _VERSIONS: Final = ("v3", "v7", "v11", "v13", "v15")
 _VERSIONS_WITHOUT_SPECIAL_TOKENS: Final = ("v3", "v7")

@@ -8,9 +8,9 @@ from itertools import groupby
 
 import orjson
 
-from render_core.families.encoders.tekken import byte_characters
 from render_core.tokenizer.engine import Offset
 from render_core.tokenizer.reference import ReferenceEngine
+from render_core.tokenizer.tekken import byte_characters
 
 
 class TekkenEngine:
