@@ -17,8 +17,8 @@ sys.path.insert(0, str(REPOSITORY))
 
 from tests.conformance.comparison import differences  # noqa: E402
 from tests.conformance.served import served  # noqa: E402
-from tests.conformance.test_corpus import CLOCK, DECISIONS, compared_files  # noqa: E402
-from tests.corpus import model_dir, read_case_file  # noqa: E402
+from tests.conformance.test_corpus import CLOCK, DECISIONS  # noqa: E402
+from tests.corpus import case_file_names, model_dir, read_case_file  # noqa: E402
 
 HEAD = """# Conformance
 
@@ -79,7 +79,7 @@ def tally(name: str) -> tuple[Tally, list[str]]:
 
 def main() -> int:
     total, rows, different = Tally(), [], []
-    for name in compared_files():
+    for name in case_file_names():
         result, others = tally(name)
         total.add(result)
         rows.append(result.row(name))

@@ -6,29 +6,26 @@ uv run scripts/parser_table.py MODELS_DIR
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 from render_core.families.encoders import chosen_family
 from render_core.families.selection import select_parsers
 from render_core.model.files import read_model_files
+from render_core.model.preparation import prepare
 
 
 def main() -> int:
     print("| model | tool calls | reasoning | because |\n|---|---|---|---|")
-    for root in sorted(path for path in Path(sys.argv[1]).iterdir() if (path / "tokenizer.json").is_file()):
+    for root in sorted(path for path in Path(sys.argv[1]).iterdir() if (path / "config.json").is_file()):
         files = read_model_files(root)
-        vocabulary = json.loads(files.tokenizer)
-        ids = vocabulary["model"]["vocab"] | {
-            token["content"]: token["id"] for token in vocabulary["added_tokens"]
-        }
-        family = chosen_family("auto", files.config)
+        preparation = prepare(files)
+        family = chosen_family("auto", preparation.config)
         selection = select_parsers(
             files.config,
             files.templates.values(),
             encoder=None if family is None else family.name,
-            token_id=ids.get,
+            token_id=preparation.tokenizer.vocabulary.get,
         )
         reason = selection.reason.replace("|", "\\|")
         print(f"| {root.name} | {selection.tool or '-'} | {selection.reasoning or '-'} | {reason} |")

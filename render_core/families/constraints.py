@@ -96,15 +96,19 @@ def _schema(value: str | dict[str, Any]) -> dict[str, Any] | bool:
 
 
 def _tag_format(text: str) -> Format:
-    document = json.loads(text)
-    _check_depth(document, _TAG_DEPTH)
-    if "structures" not in document:
-        return completed(document.get("format"))
-    tags = [
-        tag(structure["begin"], json_schema(structure["schema"]), structure["end"])
-        for structure in document["structures"]
-    ]
-    return triggered_tags("", tags) | {"triggers": document["triggers"]}
+    """The format within a client's structural tag, of the present or the older form."""
+    try:
+        document = json.loads(text)
+        _check_depth(document, _TAG_DEPTH)
+        if "structures" not in document:
+            return completed(document["format"])
+        tags = [
+            tag(structure["begin"], json_schema(structure["schema"]), structure["end"])
+            for structure in document["structures"]
+        ]
+        return triggered_tags("", tags) | {"triggers": document["triggers"]}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise RenderError("Invalid structural_tag specification.", "structured_outputs") from None
 
 
 def _check_depth(document: Any, limit: int) -> None:

@@ -76,8 +76,7 @@ class HYV4ToolParser(TaggedToolParser):
         )
 
     def _call(self, tool: CallableTool) -> Format:
-        properties = (tool.parameters or {}).get("properties") or {}
-        listed = (tool.parameters or {}).get("required") or []
+        properties, listed = _argument_keys(tool.parameters or {})
         required = [key for key in properties if key in listed]
         required += [key for key in listed if key not in properties]
         optional = [self._pair(key) for key in properties if key not in listed]
@@ -115,6 +114,15 @@ def _think_markers(model: ParserModel, suffix: str) -> MarkerScan:
     start, end = f"<think{suffix}>", f"</think{suffix}>"
     model.require((start, end))
     return MarkerScan.of_tokens(((end, Marker.END), (start, Marker.START)), model.token_id)
+
+
+def _argument_keys(parameters: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """The declared keys and the required ones."""
+    properties, required = parameters.get("properties"), parameters.get("required")
+    return (
+        list(properties) if isinstance(properties, dict) else [],
+        [key for key in required if isinstance(key, str)] if isinstance(required, list) else [],
+    )
 
 
 def _token_suffix(model: ParserModel) -> str:

@@ -150,8 +150,15 @@ def limited_to_one_call(format_: Format) -> Format:
 
 
 def structural_tag_text(format_: Format) -> str:
-    """The structural tag as the JSON text that sampling parameters carry."""
-    return json.dumps({"type": "structural_tag", "format": format_})
+    """The structural tag as the JSON text that sampling parameters carry.
+
+    Raises:
+        RenderError: a schema nests too deeply to be written.
+    """
+    try:
+        return json.dumps({"type": "structural_tag", "format": format_})
+    except RecursionError:
+        raise RenderError("A JSON schema of the request nests too deeply.", "tools") from None
 
 
 def completed(document: Any) -> Format:

@@ -15,7 +15,7 @@ import httpx
 
 from tests.corpus import REPOSITORY
 
-SECONDS = 120
+SECONDS = 240
 """For whatever must happen; nothing waits this long unless it is broken."""
 
 GRACE_SECONDS = 10

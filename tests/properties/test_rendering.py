@@ -27,7 +27,7 @@ from tests.corpus import model_dir, needs_corpus
 CHAT = "/v1/chat/completions/render"
 COMPLETION = "/v1/completions/render"
 TODAY = datetime.datetime(2026, 11, 29)
-EXAMPLES = 60
+EXAMPLES = 40
 
 # Families whose class in transformers takes tokenizer.json as it stands, with the form in which their templates want
 # content (section 2.4) and whether their tokens are bytes (each then decodes to exactly what it covers).
