@@ -26,7 +26,7 @@ FLAGS = (
     "--chat-template-max-chars",
     "100000",
 )
-SECONDS = 20
+SECONDS = 120
 """For an answer: the budget, and generously what a slow machine adds."""
 
 MAX_MEGABYTES = 600

@@ -36,6 +36,7 @@ _DEFAULT_EFFORT: Final = "medium"
 _CUT: Final = re.compile(r"(?<=<\|)(?=[a-z])")
 _TOKENS: Final = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>")
 _CACHED_HEADERS: Final = 512
+_CACHED_LENGTH: Final = 400
 
 
 class HarmonyEncoder:
@@ -62,7 +63,7 @@ class HarmonyEncoder:
         self._start, self._channel, self._message, self._end, self._call = (
             _token_id(engine, token) for token in _TOKENS
         )
-        self._header_ids = lru_cache(_CACHED_HEADERS)(self._ordinary_ids)
+        self._cached_ids = lru_cache(_CACHED_HEADERS)(self._ordinary_ids)
 
     def encode(self, request: EncodedRequest, kwargs: Mapping[str, Any], now: datetime.datetime) -> Prompt:
         """The ids of a chat; those of no messages are a prompt as well.
@@ -86,11 +87,13 @@ class HarmonyEncoder:
             *self._preamble(instructions, request.tools or [], effort or _DEFAULT_EFFORT, day),
             *(self._written(item, bool(request.tools), day) for item in items),
         ]
+        ids: list[int] = []
         try:
-            ids = [token_id for message in prompt for token_id in self._message_ids(message)]
-            return Prompt(ids=[*ids, self._start, *self._header_ids("assistant")], is_whole=True)
+            for message in prompt:
+                ids += self._message_ids(message)
         except TypeError:
             raise RenderError("The conversation holds a lone surrogate, which has no token.") from None
+        return Prompt(ids=[*ids, self._start, *self._header_ids("assistant")], is_whole=True)
 
     def _preamble(
         self, instructions: str | None, tools: list[Tool], effort: str, day: str
@@ -120,9 +123,14 @@ class HarmonyEncoder:
             ids += [self._channel, *self._header_ids(message.channel)]
         ids.append(self._message)
         for text in message.texts:
-            ids += self._header_ids(text) if message.author == "system" else self._ordinary_ids(text)
+            is_common = message.author == "system" and not self._system_instructions
+            ids += self._header_ids(text) if is_common else self._ordinary_ids(text)
         ids.append(self._call if message.is_call else self._end)
         return ids
+
+    def _header_ids(self, text: str) -> list[int]:
+        """Ids of what many requests share. They are kept, and not to be changed."""
+        return self._cached_ids(text) if len(text) <= _CACHED_LENGTH else self._ordinary_ids(text)
 
     def _ordinary_ids(self, text: str) -> list[int]:
         """Ids of a text in which no special token is read."""

@@ -79,8 +79,10 @@ class MistralEncoder:
         tools = shown_tools(offered_tools(request, kwargs))
         check_tools(tools)
         settings = self._settings(kwargs.get("reasoning_effort"))
-        pieces = write_conversation(messages, tools, settings, self._release)
-        return Prompt(ids=[token_id for piece in pieces for token_id in self._ids(piece)])
+        ids: list[int] = []
+        for piece in write_conversation(messages, tools, settings, self._release):
+            ids += self._ids(piece)
+        return Prompt(ids=ids)
 
     def _settings(self, effort: Any) -> dict[str, Any]:
         if self._efforts is None:
