@@ -41,7 +41,7 @@ def encoder_of(family_name: str, tokenizer: Tokenizer) -> PromptEncoder:
 
 def prompt_text(family_name: str, document: dict[str, Any]) -> str:
     """The prompt of a chat body as text; ids are read back with the small tokenizer."""
-    tokenizer = small_tokenizer()
+    tokenizer = small_tokenizer(HARMONY_TOKENS if family_name == "harmony" else INKLING_TOKENS)
     prompt = encode_request(encoder_of(family_name, tokenizer), ChatRequest.parse(document))
     if prompt.text is not None:
         return prompt.text
