@@ -19,6 +19,7 @@ ENVIRONMENT_PREFIX = "RENDER_CORE_"
 
 # Kubernetes sets these in pods beside a Service that is named `render-core`; they are no settings of ours.
 _SERVICE_LINK = re.compile(r"RENDER_CORE_(SERVICE_(HOST|PORT\w*)|PORT_\d+_(TCP|UDP|SCTP)\w*)")
+_OF_TESTS = frozenset({"RENDER_CORE_CORPUS", "RENDER_CORE_MODELS", "RENDER_CORE_BUNDLES"})
 _SERVICE_LINK_VALUE = re.compile(r"(tcp|udp|sctp)://")
 
 
@@ -130,7 +131,7 @@ def _declared_by(each: Field[Any]) -> Option:
 
 def unknown_variables(options: Iterable[Option], environ: Mapping[str, str]) -> list[str]:
     """Variables with our prefix that no option reads: mistakes that nobody would notice otherwise."""
-    known = {each.environment_name for each in options}
+    known = {each.environment_name for each in options} | _OF_TESTS
     ours = (name for name in environ if name.startswith(ENVIRONMENT_PREFIX))
     return sorted(name for name in ours if name not in known and not _SERVICE_LINK.fullmatch(name))
 

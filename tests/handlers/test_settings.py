@@ -228,6 +228,11 @@ def test_vllm_api_key_is_one_key_and_the_last_choice() -> None:
     assert Settings.from_environment({"VLLM_API_KEY": "x", **ENVIRONMENT}).api_key == ("one", "two")
 
 
+def test_variables_of_the_tests_are_no_mistakes() -> None:
+    names = ("RENDER_CORE_CORPUS", "RENDER_CORE_MODELS", "RENDER_CORE_BUNDLES")
+    assert Settings.from_environment(dict.fromkeys(names, "somewhere")) == Settings.from_environment({})
+
+
 @pytest.mark.parametrize(
     ("environ", "complaint"),
     [
