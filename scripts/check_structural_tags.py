@@ -16,6 +16,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parent.parent
 ENVIRONMENT = REPOSITORY / ".pytest_cache" / "structural-tags-env"
 XGRAMMAR = "xgrammar==0.2.8"  # of vLLM 0.33
+TESTS = ("tests/families/test_structural_tags.py", "tests/families/test_cohere.py")
 OTHERS = ("apache-tvm-ffi", "numpy", "orjson", "pydantic", "pytest", "typing-extensions")
 
 
@@ -26,8 +27,7 @@ def main() -> int:
         subprocess.run(["uv", "venv", "--quiet", str(ENVIRONMENT)], check=True)
     for packages in (["--no-deps", XGRAMMAR], list(OTHERS)):
         subprocess.run(["uv", "pip", "install", "--quiet", *packages], check=True, env=environment)
-    tests = REPOSITORY / "tests" / "families" / "test_structural_tags.py"
-    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", str(tests), *sys.argv[1:]]
+    command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *TESTS, *sys.argv[1:]]
     return subprocess.run(command, check=False, cwd=REPOSITORY, env=environment).returncode
 
 
