@@ -18,8 +18,8 @@ from render_core.errors import InvalidBodyError, RenderError
 
 _ROLES: Final = frozenset({"user", "assistant", "system", "developer", "tool"})
 _INSTRUCTING: Final = ("system", "developer")
-# What a part that fits a role's own form may be besides text; it shows as an empty text.
-_SILENT_PARTS: Final = {"assistant": ("refusal",), "user": ("image_url", "input_audio", "file")}
+_TEXT_TYPES: Final = ("text", "refusal", "thinking")
+_MEDIA: Final = ("image_url", "input_audio", "file", "video_url", "audio_url", "image_embeds")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def read_messages(messages: list[Any], *, validated_twice: bool) -> tuple[str | 
 
 def _sent(message: Any, path: str, validated_twice: bool) -> _Sent:
     message = _with_wire_names(message, path)
-    form = wire_form(message, path)
+    form = _form(message, path)
     if validated_twice:
         message = {name: value for name, value in message.items() if value is not None}
         if form == "role" and not isinstance(message.get("content", ""), str):
@@ -102,6 +102,30 @@ def _sent(message: Any, path: str, validated_twice: bool) -> _Sent:
         if form == "role":
             _check_calls(message["tool_calls"], f"{path}.tool_calls")
     return _Sent(message, form, path)
+
+
+def _form(message: Any, path: str) -> Form:
+    """The form of a message. Media, which other models refuse in both forms, speak for the custom one here."""
+    form = wire_form(message, path)
+    content = message.get("content")
+    if form == "role" and isinstance(content, list) and any(map(_is_media, content)):
+        return "custom" if all(_is_media(part) or _is_text(part) for part in content) else form
+    return form
+
+
+def _is_media(part: Any) -> bool:
+    if not isinstance(part, dict):
+        return False
+    if part.get("type") == "prompt_embeds":
+        return isinstance(part.get("data"), str)
+    return any(name in part and isinstance(part[name], str | dict | None) for name in _MEDIA)
+
+
+def _is_text(part: Any) -> bool:
+    if not isinstance(part, dict):
+        return isinstance(part, str)
+    kind = part.get("type")
+    return kind in _TEXT_TYPES and isinstance(part.get(kind), str)
 
 
 def _check_calls(calls: list[Any], path: str) -> None:
@@ -187,7 +211,7 @@ def _flattened(one: _Sent) -> str | None:
 
 
 def _texts(one: _Sent) -> tuple[str, ...]:
-    """The content text by text. Parts that hold no text are empty texts, as in vLLM (spec 11, class RS-mm)."""
+    """The content text by text. Parts that hold no text are empty texts, as in vLLM (corpus class RS-mm)."""
     content = one.message.get("content") or ""
     if isinstance(content, str):
         return (content,)
@@ -202,8 +226,5 @@ def _texts(one: _Sent) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _fits_role(part: Mapping[str, Any], role: str) -> bool:
-    kind = part.get("type")
-    if kind == "text":
-        return isinstance(part.get("text"), str)
-    return kind in _SILENT_PARTS.get(role, ()) or any(name in part for name in _SILENT_PARTS.get(role, ()))
+def _fits_role(part: Any, role: str) -> bool:
+    return _is_text(part) and part["type"] in (("text", "refusal") if role == "assistant" else ("text",))

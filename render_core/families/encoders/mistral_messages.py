@@ -76,7 +76,7 @@ def read_messages(request: EncodedRequest, continue_final_message: bool) -> list
     is_chat = isinstance(request, ChatRequest)
     normalised = normalised_messages(request, "string")
     messages = [
-        _message(_with_wire_names(sent, ""), shown, f"body.messages.{index}", is_chat)
+        _message(_with_wire_names(sent, "") if is_chat else sent, shown, f"body.messages.{index}", is_chat)
         for index, (sent, shown) in enumerate(zip(request.messages, normalised, strict=True))
     ]
     if not continue_final_message:
@@ -92,7 +92,8 @@ def _message(sent: Mapping[str, Any], shown: Mapping[str, Any], path: str, is_ch
         raise RenderError(f"{path}.role is none that Mistral's format has.", "messages")
     content = _content(sent, path)
     if role == "assistant":
-        return MistralMessage(role, _thought(content, shown, path), _calls(sent, shown, path, is_chat))
+        content = _thought(content, sent, shown, path)
+        return MistralMessage(role, content, _calls(sent, shown, path, is_chat))
     if sent.get("content") is None:
         raise RenderError(f"{path}.content is missing.", "messages")
     if any(isinstance(chunk, Thought) for chunk in content) and role != "system":
@@ -127,11 +128,15 @@ def _chunk(part: Any, path: str) -> Chunk:
     raise RenderError(f"{path}.content holds a part that is neither text nor thinking.", "messages")
 
 
-def _thought(content: tuple[Chunk, ...], shown: Mapping[str, Any], path: str) -> tuple[Chunk, ...]:
+def _thought(
+    content: tuple[Chunk, ...], sent: Mapping[str, Any], shown: Mapping[str, Any], path: str
+) -> tuple[Chunk, ...]:
     """The content with the message's reasoning in front of it."""
     reasoning = shown.get("reasoning")
     if reasoning is None:
         return content
+    if sent.get("reasoning_content") not in (None, reasoning):  # only /tokenize still has both names
+        raise RenderError(f"{path} holds two different kinds of reasoning.", "messages")
     if not isinstance(reasoning, str) or any(isinstance(chunk, Thought) for chunk in content):
         raise RenderError(f"{path} must hold its reasoning once, as text.", "messages")
     return (Thought(reasoning), *content)
@@ -150,8 +155,9 @@ def _calls(sent: Mapping[str, Any], shown: Mapping[str, Any], path: str, is_chat
 
 def _has_call_list(sent: Mapping[str, Any], path: str) -> bool:
     """Whether /tokenize, unlike chats, is left with a list of calls: only the custom form has one (spec 2.3)."""
-    asked = sent if sent.get("content", "") is None else {**sent, "content": []}
-    return wire_form(asked, path) == "custom"
+    content = sent.get("content", "")
+    # an empty list has both forms, and makes the choice between them depend on the calls
+    return wire_form({**sent, "content": []} if isinstance(content, str) else sent, path) == "custom"
 
 
 def _shortened(call_id: str) -> str:
