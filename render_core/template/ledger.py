@@ -8,7 +8,7 @@ from typing import Final
 
 from render_core.template.budget import BudgetExceededError
 
-_FIRST_RECKONING: Final = 1 << 20
+_FIRST_RECKONING: Final = 1 << 18
 
 
 def _referenced_elsewhere(held: dict[int, Sized], own_references: int) -> dict[int, Sized]:

@@ -32,7 +32,7 @@ _SMALL_INT_BITS: Final = 1024
 _OBJECT_ITEMS: Final = 8
 _MAX_LAZY_DEPTH: Final = 64
 _ATOMS: Final = frozenset(
-    {bool, float, type(None), Undefined, type({}.keys()), type({}.values()), type({}.items())}
+    {bool, float, type(None), range, Undefined, type({}.keys()), type({}.values()), type({}.items())}
 )
 _CONTAINERS: Final = frozenset({list, tuple, dict, set, frozenset})
 
