@@ -29,39 +29,38 @@ class KeyCheck:
             await self._app(scope, receive, send)
 
     def _admits(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
-        match list(presented_keys(headers)):
-            case [bytes(key)]:
-                return self._knows(key)
-            case _:
-                return False
+        # A sum, not any(): every key is compared, so the time does not tell which one matched.
+        return sum([self._knows(key) for key in presented_keys(headers)]) > 0
 
     def _knows(self, key: bytes) -> bool:
         digest = sha256(key).digest()
-        # A sum, not any(): every key is compared, so the time does not tell which one matched.
         return sum(hmac.compare_digest(digest, known) for known in self._digests) > 0
 
 
-def presented_keys(headers: Iterable[tuple[bytes, bytes]]) -> set[bytes | None]:
-    """The different keys that a request presents, in any of the three ways.
+def presented_keys(headers: Iterable[tuple[bytes, bytes]]) -> frozenset[bytes]:
+    """The keys that a request may mean: those that fit every header in which it presents one.
 
-    None stands for a Basic header that cannot be read, which fits no key; unknown schemes are passed over.
+    Two headers with different keys contradict each other and leave none. Basic userinfo holds the key as user
+    (`https://KEY:x@host`, router-clients.md 8.1) or as password; if it cannot be read, no key fits it. Unknown schemes
+    are passed over.
     """
-    keys: set[bytes | None] = set()
+    presented: list[frozenset[bytes]] = []
     for name, value in headers:
         if name.lower() == b"x-api-key":
-            keys.add(value.strip())
+            presented.append(frozenset({value.strip()}))
         elif name.lower() == b"authorization":
             scheme, _, credentials = value.strip().partition(b" ")
             if scheme.lower() == b"bearer":
-                keys.add(credentials.strip())
+                presented.append(frozenset({credentials.strip()}))
             elif scheme.lower() == b"basic":
-                keys.add(_basic_key(credentials.strip()))
-    return keys - {b""}
+                presented.append(_basic_keys(credentials.strip()))
+    meant = [keys for keys in presented if keys != {b""}]
+    return meant[0].intersection(*meant[1:]) - {b""} if meant else frozenset()
 
 
-def _basic_key(credentials: bytes) -> bytes | None:
+def _basic_keys(credentials: bytes) -> frozenset[bytes]:
     try:
         user, _, password = base64.b64decode(credentials, validate=True).partition(b":")
     except binascii.Error:
-        return None
-    return password or user
+        return frozenset()
+    return frozenset({user, password})

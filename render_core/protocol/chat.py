@@ -12,6 +12,7 @@ from pydantic import BeforeValidator, model_validator
 from render_core.errors import RenderError
 from render_core.protocol.sampling_fields import SamplingFields, number_field
 from render_core.protocol.tools import Tool, ToolChoice, check_tool_choice
+from render_core.protocol.wire import WireDict, WireList
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -25,7 +26,7 @@ class ChatRequest(SamplingFields):
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     n: int | None = 1
-    tools: list[Tool] | None = None
+    tools: WireList[Tool] | None = None
     tool_choice: ToolChoice = "none"
     parallel_tool_calls: bool | None = True
     reasoning_effort: ReasoningEffort | None = None
@@ -34,7 +35,7 @@ class ChatRequest(SamplingFields):
     add_generation_prompt: bool = True
     continue_final_message: bool = False
     add_special_tokens: bool = False
-    documents: list[dict[str, str]] | None = None
+    documents: WireList[WireDict[str]] | None = None
     chat_template: str | None = None
     chat_template_kwargs: dict[str, Any] | None = None
 

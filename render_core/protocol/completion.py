@@ -8,6 +8,7 @@ from pydantic import model_validator
 
 from render_core.errors import RenderError
 from render_core.protocol.sampling_fields import SamplingFields, number_field
+from render_core.protocol.wire import WireList
 
 DEFAULT_MAX_TOKENS = 16
 
@@ -15,7 +16,7 @@ DEFAULT_MAX_TOKENS = 16
 class CompletionRequest(SamplingFields):
     """A text completion: one prompt or a list of them, as text or as token ids."""
 
-    prompt: list[int] | list[list[int]] | str | list[str] | None = None
+    prompt: WireList[int] | WireList[WireList[int]] | str | WireList[str] | None = None
     suffix: str | None = None
     echo: bool | None = False
     logprobs: int | None = None

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from render_core.errors import RenderError
 from render_core.protocol.structured import AnyResponseFormat, StructuredOutputs
-from render_core.protocol.wire import INT64_MAX, INT64_MIN, WireModel
+from render_core.protocol.wire import INT64_MAX, INT64_MIN, WireDict, WireList, WireModel
 
 _MAX_CACHE_SALT_LENGTH: Final = 128
 _CACHE_SALT_FORBIDDEN: Final = frozenset("@/\\\x00")
@@ -68,18 +68,18 @@ class SamplingFields(WireModel):
     top_p: float | None = None
     top_k: int | None = None
     min_p: float | None = None
-    logit_bias: dict[str, float] | None = None
+    logit_bias: WireDict[float] | None = None
     seed: int | None = Field(default=None, ge=INT64_MIN, le=INT64_MAX)
-    stop: str | Annotated[list[str], Field(max_length=_MAX_STOP_STRINGS)] | None = []
-    stop_token_ids: list[int] | None = []
+    stop: str | Annotated[list[str], Field(max_length=_MAX_STOP_STRINGS, fail_fast=True)] | None = []
+    stop_token_ids: WireList[int] | None = []
     include_stop_str_in_output: bool = False
     ignore_eos: bool = False
     min_tokens: int = 0
     skip_special_tokens: bool | None = None
     spaces_between_special_tokens: bool = True
-    bad_words: list[str] = []
-    allowed_token_ids: list[int] | None = None
-    logprob_token_ids: list[int] | None = None
+    bad_words: WireList[str] = []
+    allowed_token_ids: WireList[int] | None = None
+    logprob_token_ids: WireList[int] | None = None
     prompt_logprobs: int | None = None
     watermarking: bool | None = None
     length_penalty: float = 1.0
@@ -99,7 +99,7 @@ class SamplingFields(WireModel):
     cache_salt: str | None = None
     kv_transfer_params: dict[str, Any] | None = None
     ec_transfer_params: dict[str, Any] | None = None
-    vllm_xargs: dict[str, str | int | float | list[str | int | float]] | None = None
+    vllm_xargs: WireDict[str | int | float | WireList[str | int | float]] | None = None
     return_token_ids: bool | None = None
     return_tokens_as_token_ids: bool | None = None
     return_token_offsets: bool | None = False
@@ -108,7 +108,7 @@ class SamplingFields(WireModel):
     return_mm_kwargs: bool | None = None
     mm_payload: Literal["tensors", "none"] = "tensors"
     mm_processor_kwargs: dict[str, Any] | None = None
-    media_io_kwargs: dict[str, dict[str, Any]] | None = None
+    media_io_kwargs: WireDict[dict[str, Any]] | None = None
     routed_experts_prompt_start: int = Field(default=0, ge=0)
     repetition_detection: RepetitionDetection | None = None
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from render_core.errors import RenderError
+from render_core.protocol.wire import WireList
 
 CONSTRAINTS: Final = ("json", "regex", "choice", "grammar", "json_object", "structural_tag")
 
@@ -43,8 +44,8 @@ class LegacyStructure(_OpenModel):
 
 class LegacyStructuralTagFormat(_OpenModel):
     type: Literal["structural_tag"]
-    structures: list[LegacyStructure]
-    triggers: list[str]
+    structures: WireList[LegacyStructure]
+    triggers: WireList[str]
 
 
 AnyResponseFormat = ResponseFormat | StructuralTagFormat | LegacyStructuralTagFormat
@@ -57,7 +58,7 @@ class StructuredOutputs(BaseModel):
 
     json_: Annotated[str | dict[str, Any] | None, Field(alias="json")] = None
     regex: str | None = None
-    choice: list[str] | None = None
+    choice: WireList[str] | None = None
     grammar: str | None = None
     json_object: bool | None = None
     disable_any_whitespace: bool = False

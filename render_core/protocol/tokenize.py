@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from render_core.protocol.chat import check_generation_prompt
 from render_core.protocol.tools import Tool
-from render_core.protocol.wire import INT64_MAX, WireModel
+from render_core.protocol.wire import INT64_MAX, WireDict, WireList, WireModel
 
 
 class TokenizeTextRequest(WireModel):
@@ -21,14 +21,14 @@ class TokenizeTextRequest(WireModel):
 class TokenizeChatRequest(WireModel):
     model: str | None = None
     messages: list[Any]
-    tools: list[Tool] | None = None
+    tools: WireList[Tool] | None = None
     add_generation_prompt: bool = True
     continue_final_message: bool = False
     add_special_tokens: bool = False
     chat_template: str | None = None
     chat_template_kwargs: dict[str, Any] | None = None
     mm_processor_kwargs: dict[str, Any] | None = None
-    media_io_kwargs: dict[str, dict[str, Any]] | None = None
+    media_io_kwargs: WireDict[dict[str, Any]] | None = None
     return_token_strs: bool | None = False
 
     @model_validator(mode="before")
@@ -40,4 +40,4 @@ class TokenizeChatRequest(WireModel):
 
 class DetokenizeRequest(WireModel):
     model: str | None = None
-    tokens: list[Annotated[int, Field(ge=0, le=INT64_MAX)]]
+    tokens: WireList[Annotated[int, Field(ge=0, le=INT64_MAX)]]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, Self
+from itertools import islice
+from typing import Annotated, Any, Final, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, WrapValidator
 
 from render_core.errors import InvalidBodyError
 
@@ -13,6 +15,26 @@ INT64_MIN: Final = -(2**63)
 INT64_MAX: Final = 2**63 - 1
 
 _LISTED_FAILURES: Final = 8
+_ENTRIES_AT_ONCE: Final = 256
+
+
+def _validated_by_parts(value: Any, validate: Callable[[Any], Any]) -> Any:
+    if not isinstance(value, dict) or len(value) <= _ENTRIES_AT_ONCE:
+        return validate(value)
+    entries = iter(value.items())
+    result: dict[str, Any] = {}
+    while part := dict(islice(entries, _ENTRIES_AT_ONCE)):
+        result |= validate(part)
+    return result
+
+
+_Item = TypeVar("_Item")
+
+# pydantic writes a report of every wrong entry, some 3 KB each: a body of wrong entries must not become gigabytes.
+WireList = Annotated[list[_Item], Field(fail_fast=True)]
+"""A list that is given up at its first wrong item."""
+WireDict = Annotated[dict[str, _Item], WrapValidator(_validated_by_parts)]
+"""An object that is given up soon after its first wrong value."""
 
 
 class WireModel(BaseModel):

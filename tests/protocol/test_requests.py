@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from render_core.errors import InvalidBodyError, RenderError
 from render_core.protocol.chat import ChatRequest
@@ -48,6 +49,37 @@ def test_a_wrong_type_is_told_by_path_and_without_the_input() -> None:
     assert caught.value.param == "body.seed"
     assert caught.value.message.startswith("2 validation errors: body.seed: ")
     assert "secret" not in caught.value.message
+
+
+MANY = 5000
+MANY_NAMES = [str(index) for index in range(MANY)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"prompt": [None] * MANY},
+        {"prompt": [[None] * MANY]},
+        {"prompt": [[None]] * MANY},
+        {"prompt": "a", "stop_token_ids": ["x"] * MANY},
+        {"prompt": "a", "bad_words": [1] * MANY},
+        {"prompt": "a", "logit_bias": dict.fromkeys(MANY_NAMES, "x")},
+        {"prompt": "a", "vllm_xargs": {key: [{}] for key in MANY_NAMES}},
+        {"prompt": "a", "media_io_kwargs": dict.fromkeys(MANY_NAMES, 1)},
+        {"prompt": "a", "structured_outputs": {"choice": [1] * MANY}},
+        {"prompt": "a", "response_format": {"type": "structural_tag", "structures": [{}] * MANY}},
+    ],
+    ids=lambda fields: list(fields)[-1],
+)
+def test_many_wrong_entries_make_a_short_report(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        CompletionRequest.model_validate(fields)
+    assert caught.value.error_count() < 2000
+
+
+def test_a_long_object_keeps_its_entries_and_their_order() -> None:
+    request = CompletionRequest.parse({"prompt": "a", "logit_bias": dict.fromkeys(MANY_NAMES, "0.5")})
+    assert list((request.logit_bias or {}).items()) == [(name, 0.5) for name in MANY_NAMES]
 
 
 def test_tools_without_a_choice_default_to_auto_and_a_null_choice_stays() -> None:
