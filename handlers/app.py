@@ -1,159 +1,74 @@
-"""The HTTP application: which path does what. Each route parses nothing, calls the core and answers."""
+"""The FastAPI application: the routes with their description, for mounting and for /openapi.json."""
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
-import secrets
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
+from pydantic.json_schema import models_json_schema
 
-from handlers.auth import KeyCheck
 from handlers.envelope import EXCEPTION_HANDLERS
-from handlers.exchange import Exchange, RequestIds
-from handlers.paths import PathNormaliser
-from handlers.request_body import read_json_body
+from handlers.routes import Workers, middleware, routes
 from handlers.settings import Settings
-from render_core import Model, RequestContext
-from render_core.render import detokenize, render_chat, render_completion, tokenize
+from render_core import Model
+from render_core.protocol.chat import ChatRequest
+from render_core.protocol.completion import CompletionRequest
+from render_core.protocol.tokenize import DetokenizeRequest, TokenizeChatRequest, TokenizeTextRequest
+from render_core.protocol.wire import WireModel
 from render_core.version import __version__
 
-Endpoint = Callable[[Request], Awaitable[Response]]
-Rendering = Callable[[Model, bytes, RequestContext], bytes]
-
-
-class Workers:
-    """The threads that render. Closed with the server; a later use starts new ones."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-        self._executor: ThreadPoolExecutor | None = None
-
-    async def run(self, render: Rendering, model: Model, body: bytes, context: RequestContext) -> bytes:
-        """What `render` returns or raises, from a thread, once one is free."""
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(self._number, thread_name_prefix="render")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, render, model, body, context)
-
-    def close(self) -> None:
-        """Lets running work end by itself and drops what has not begun."""
-        if self._executor is not None:
-            self._executor.shutdown(wait=False, cancel_futures=True)
-            self._executor = None
+_OPERATIONS: dict[str, tuple[str, str, tuple[type[WireModel], ...]]] = {
+    "/v1/chat/completions/render": ("post", "Render a chat: one GenerateRequest", (ChatRequest,)),
+    "/v1/completions/render": (
+        "post",
+        "Render a completion: a list of GenerateRequests, one a prompt, in order",
+        (CompletionRequest,),
+    ),
+    "/tokenize": ("post", "Token ids of a text or a chat", (TokenizeTextRequest, TokenizeChatRequest)),
+    "/detokenize": ("post", "Text of token ids", (DetokenizeRequest,)),
+    "/health": ("get", "Whether the service answers", ()),
+    "/ping": ("get", "Whether the service answers", ()),
+    "/v1/models": ("get", "The served names and the context length", ()),
+    "/version": ("get", "The package's version", ()),
+}
 
 
 def create_app(model: Model, settings: Settings) -> FastAPI:
-    """The application that serves one model."""
-    workers = Workers(settings.renderer_num_workers or os.cpu_count() or 1)
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        yield
-        workers.close()
-
+    """The application that serves one model, with its API's description at /openapi.json."""
+    workers = Workers(settings)
     app = FastAPI(
         title="render-core",
+        version=__version__,
+        description="The token ids and sampling parameters that vLLM would compute, without an engine.",
         docs_url=None,
         redoc_url=None,
-        openapi_url=None,
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
-        lifespan=lifespan,
-        middleware=_middleware(settings),
+        lifespan=workers.lifespan,
+        middleware=middleware(settings),
         exception_handlers=EXCEPTION_HANDLERS,
     )
-    for path, render in (
-        ("/v1/chat/completions/render", render_chat),
-        ("/v1/completions/render", render_completion),
-        ("/tokenize", tokenize),
-        ("/detokenize", detokenize),
-    ):
-        app.add_route(path, _rendering(render, model, settings, workers), methods=["POST"])
-    app.add_route("/health", _empty, methods=["GET"])
-    app.add_route("/ping", _empty, methods=["GET", "POST"])
-    app.add_route("/v1/models", _models(model), methods=["GET"])
-    app.add_route("/version", _version, methods=["GET"])
+    app.router.routes += routes(model, settings, workers)
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        return described() | _paths_and_components()
+
+    app.openapi = openapi  # type: ignore[method-assign]  # FastAPI's own way to extend the description
     return app
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
-    """Outermost first."""
-    chain = [
-        Middleware(Exchange, echo_request_id=settings.enable_request_id_headers),
-        Middleware(PathNormaliser, prefix=settings.root_path),
-    ]
-    if settings.api_key:
-        chain.append(Middleware(KeyCheck, keys=settings.api_key))
-    if settings.compression:
-        chain.append(Middleware(GZipMiddleware, minimum_size=1024, compresslevel=1))
-    return chain
-
-
-def _rendering(render: Rendering, model: Model, settings: Settings, workers: Workers) -> Endpoint:
-    async def endpoint(request: Request) -> Response:
-        body = await read_json_body(request, settings.max_body_size)
-        ids: RequestIds = request.state.request_ids
-        context = RequestContext(header_request_id=ids.sent, random_id=ids.random, now=settings.clock())
-        answer = await workers.run(render, model, body, context)
-        return Response(answer, media_type="application/json")
-
-    return endpoint
-
-
-async def _empty(request: Request) -> Response:
-    return Response()
-
-
-async def _version(request: Request) -> Response:
-    return _json({"version": __version__})
-
-
-def _models(model: Model) -> Endpoint:
-    async def endpoint(request: Request) -> Response:
-        return _json({"object": "list", "data": [_card(name, model) for name in model.served_names]})
-
-    return endpoint
-
-
-def _card(name: str, model: Model) -> dict[str, Any]:
-    """A model card as the Python renderer of vLLM 0.33 gives it (render-behaviour.md, 1.3)."""
-    created = int(time.time())
-    permission = {
-        "id": f"modelperm-{secrets.token_hex(8)}",
-        "object": "model_permission",
-        "created": created,
-        "allow_create_engine": False,
-        "allow_sampling": True,
-        "allow_logprobs": True,
-        "allow_search_indices": False,
-        "allow_view": True,
-        "allow_fine_tuning": False,
-        "organization": "*",
-        "group": None,
-        "is_blocking": False,
-    }
-    return {
-        "id": name,
-        "object": "model",
-        "created": created,
-        "owned_by": "vllm",
-        "root": model.root,
-        "parent": None,
-        "max_model_len": model.max_model_len,
-        "permission": [permission],
-    }
-
-
-def _json(answer: dict[str, Any]) -> Response:
-    body = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
-    return Response(body, media_type="application/json")
+def _paths_and_components() -> dict[str, Any]:
+    schemas, definitions = models_json_schema(
+        [(request, "validation") for _, _, requests in _OPERATIONS.values() for request in requests],
+        ref_template="#/components/schemas/{model}",
+    )
+    paths = {}
+    for path, (method, summary, requests) in _OPERATIONS.items():
+        operation: dict[str, Any] = {"summary": summary, "responses": {"200": {"description": "Success"}}}
+        if requests:
+            alternatives = [schemas[request, "validation"] for request in requests]
+            content = {"application/json": {"schema": {"anyOf": alternatives}}}
+            operation["requestBody"] = {"required": True, "content": content}
+        paths[path] = {method: operation}
+    return {"paths": paths, "components": {"schemas": definitions["$defs"]}}

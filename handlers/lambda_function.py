@@ -8,7 +8,7 @@ from typing import Any
 
 from mangum import Mangum
 
-from handlers.app import create_app
+from handlers.service import create_service
 from handlers.settings import Settings
 from render_core import load_model
 
@@ -19,7 +19,7 @@ _model = load_model(_settings.model, _settings.model_options())
 _model.load_hot_tokenizer(wait=os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start")
 
 # The application strips RENDER_CORE_ROOT_PATH itself: Mangum would also cut "/prod" off "/production/...".
-_adapter = Mangum(create_app(_model, _settings), lifespan="off")
+_adapter = Mangum(create_service(_model, _settings), lifespan="off")
 
 
 def handler(event: Any, context: Any) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def _log_to_stderr(settings: Settings) -> None:
 def _run(model: Model, settings: Settings) -> None:
     import uvicorn
 
-    from handlers.app import create_app
+    from handlers.service import create_service
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -167,7 +167,7 @@ def _run(model: Model, settings: Settings) -> None:
 
     server = Server(
         uvicorn.Config(
-            create_app(model, settings),
+            create_service(model, settings),
             ws="none",
             lifespan="on",
             log_config=None,

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from handlers.app import create_app
+from handlers.service import create_service
 from handlers.settings import Settings
 from render_core import load_model
 
@@ -43,7 +43,7 @@ def served(model: str | None, flags: Sequence[str] = (), clock: str | None = Non
     """Serve a model directory under command line flags."""
     arguments = ([] if model is None else [model]) + list(flags) + (["--clock", clock] if clock else [])
     settings = Settings.from_args(arguments)
-    client = InProcess(create_app(load_model(settings.model, settings.model_options()), settings))
+    client = InProcess(create_service(load_model(settings.model, settings.model_options()), settings))
     try:
         yield client
     finally:

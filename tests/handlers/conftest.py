@@ -8,9 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from handlers.app import create_app
+from handlers.service import create_service
 from handlers.settings import Settings
 from render_core import Model, load_model
 
@@ -23,10 +24,10 @@ def model() -> Model:
 
 
 @pytest.fixture(scope="session")
-def calling() -> Callable[[FastAPI], Call]:
+def calling() -> Callable[[Starlette], Call]:
     """Gives a function (method, path, **httpx arguments) -> response for an application."""
 
-    def of(app: FastAPI) -> Call:
+    def of(app: Starlette) -> Call:
         async def exchange(method: str, path: str, given: dict[str, Any]) -> httpx.Response:
             transport = httpx.ASGITransport(app)
             async with httpx.AsyncClient(transport=transport, base_url="http://service") as client:
@@ -37,7 +38,7 @@ def calling() -> Callable[[FastAPI], Call]:
     return of
 
 
-@pytest.fixture(scope="session")
-def call(model: Model, calling: Callable[[FastAPI], Call]) -> Call:
-    """Calls the application with default settings."""
-    return calling(create_app(model, Settings()))
+@pytest.fixture(scope="session", params=[create_service, create_app], ids=["service", "app"])
+def call(request: pytest.FixtureRequest, model: Model, calling: Callable[[Starlette], Call]) -> Call:
+    """Calls either application with default settings: what is served, and what can be mounted, answer alike."""
+    return calling(request.param(model, Settings()))

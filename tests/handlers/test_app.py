@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-import handlers.app
-from handlers.app import create_app
+from handlers.routes import RENDERINGS
+from handlers.service import create_service
 from handlers.settings import Settings
 from render_core import Model, RequestContext
 
@@ -94,7 +95,7 @@ def test_extra_slashes_are_served(call: Any, path: str) -> None:
 
 
 def test_stage_prefix_is_served_beside_the_plain_path(model: Model, calling: Any) -> None:
-    call = calling(create_app(model, Settings(root_path="/prod", api_key=("k",))))
+    call = calling(create_service(model, Settings(root_path="/prod", api_key=("k",))))
     key = {"x-api-key": "k"}
     for path in (f"/prod{CHAT}", f"/prod/{CHAT}", CHAT):
         assert call("POST", path, json=GOOD, headers=key).status_code == 200
@@ -142,7 +143,7 @@ TOO_LARGE = {
 
 @pytest.fixture
 def limited(model: Model, calling: Any) -> Any:
-    return calling(create_app(model, Settings(max_body_size=100)))
+    return calling(create_service(model, Settings(max_body_size=100)))
 
 
 def body_of(size: int) -> bytes:
@@ -203,7 +204,7 @@ def test_request_id_that_cannot_be_echoed_is_replaced(call: Any, sent: bytes | N
 
 
 def test_request_id_header_can_be_turned_off(model: Model, calling: Any) -> None:
-    call = calling(create_app(model, Settings(enable_request_id_headers=False)))
+    call = calling(create_service(model, Settings(enable_request_id_headers=False)))
     assert "x-request-id" not in call("GET", "/health", headers={"x-request-id": "abc"}).headers
 
 
@@ -218,7 +219,7 @@ def test_answers_are_not_compressed_unless_configured(call: Any) -> None:
 
 
 def test_answers_are_compressed_when_configured(model: Model, calling: Any, call: Any) -> None:
-    compressing = calling(create_app(model, Settings(compression=True)))
+    compressing = calling(create_service(model, Settings(compression=True)))
     headers = {"accept-encoding": "gzip", "x-request-id": "same"}
     response = compressing("POST", CHAT, json=LONG, headers=headers)
     assert response.headers["content-encoding"] == "gzip"
@@ -226,12 +227,20 @@ def test_answers_are_compressed_when_configured(model: Model, calling: Any, call
 
 
 def test_keys_are_asked_for_when_configured(model: Model, calling: Any) -> None:
-    call = calling(create_app(model, Settings(api_key=("k",))))
+    call = calling(create_service(model, Settings(api_key=("k",))))
     assert call("POST", CHAT, json=GOOD).status_code == 401
     assert call("OPTIONS", CHAT).status_code == 401
     assert call("POST", CHAT, json=GOOD, headers={"authorization": "Bearer k"}).status_code == 200
     assert call("POST", "http://k:@service" + CHAT, json=GOOD).status_code == 200
     assert call("GET", "/health").status_code == 200
+
+
+def test_the_description_knows_every_route_and_resolves(call: Any) -> None:
+    document = call("GET", "/openapi.json").json()
+    assert set(document["paths"]) == {*RENDERINGS, "/health", "/ping", "/v1/models", "/version"}
+    references = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(document)))
+    assert {"ChatRequest", "CompletionRequest", "DetokenizeRequest"} <= references
+    assert references <= set(document["components"]["schemas"])
 
 
 def test_clock_is_what_the_settings_say(model: Model, calling: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,9 +250,9 @@ def test_clock_is_what_the_settings_say(model: Model, calling: Any, monkeypatch:
         contexts.append(context)
         return b"{}"
 
-    monkeypatch.setattr(handlers.app, "render_chat", render)
+    monkeypatch.setitem(RENDERINGS, CHAT, render)
     settings = Settings.from_args(["--clock", "2026-11-29"])
-    calling(create_app(model, settings))("POST", CHAT, json=GOOD)
+    calling(create_service(model, settings))("POST", CHAT, json=GOOD)
     assert [context.now.isoformat() for context in contexts] == ["2026-11-29T00:00:00"]
 
 
@@ -259,8 +268,8 @@ def test_rendering_runs_beside_the_event_loop_in_a_bounded_number_of_threads(
         running.release()
         return b"{}"
 
-    monkeypatch.setattr(handlers.app, "render_chat", render)
-    app = create_app(model, Settings(renderer_num_workers=2))
+    monkeypatch.setitem(RENDERINGS, CHAT, render)
+    app = create_service(model, Settings(renderer_num_workers=2))
 
     async def statuses() -> list[int]:
         import httpx
@@ -273,7 +282,7 @@ def test_rendering_runs_beside_the_event_loop_in_a_bounded_number_of_threads(
 
 
 def test_client_that_leaves_is_no_error(model: Model, caplog: pytest.LogCaptureFixture) -> None:
-    app = create_app(model, Settings())
+    app = create_service(model, Settings())
     messages = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
 
     async def receive() -> dict[str, Any]:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-import handlers.app
 from handlers.envelope import error_response
+from handlers.routes import RENDERINGS
+from handlers.service import create_service
 from handlers.settings import Settings
 from render_core import Model
 from render_core.errors import RenderError
@@ -27,8 +28,8 @@ def call_failing_with(model: Model, calling: Any, monkeypatch: pytest.MonkeyPatc
             except LookupError:
                 raise error from None
 
-        monkeypatch.setattr(handlers.app, "render_chat", fail)
-        return calling(handlers.app.create_app(model, Settings()))("POST", RENDER, json={"messages": PROMPT})
+        monkeypatch.setitem(RENDERINGS, RENDER, fail)
+        return calling(create_service(model, Settings()))("POST", RENDER, json={"messages": PROMPT})
 
     return call
 
@@ -72,7 +73,7 @@ def test_unexpected_error_does_not_break_the_next_request(call_failing_with: Any
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/nope", "/v1/messages/render", "/v1/responses/render", "/docs", "/openapi.json"]
+    "path", ["/", "/nope", "/v1/messages/render", "/v1/responses/render", "/docs"]
 )
 def test_unknown_path(call: Any, path: str) -> None:
     response = call("POST", path, json={"messages": []})
