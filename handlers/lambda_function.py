@@ -15,6 +15,7 @@ from render_core import load_model
 # API Gateway compresses by itself; a body compressed here would travel as base64 that it does not decode.
 _settings = replace(Settings.from_environment(os.environ), compression=False)
 _model = load_model(_settings.model, _settings.model_options())
+_model.wait_until_ready()
 # A snapshot keeps what is in memory now; any other start is answered by the cold engine meanwhile.
 _model.load_hot_tokenizer(wait=os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start")
 

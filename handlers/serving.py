@@ -53,11 +53,7 @@ def serve(settings: Settings) -> None:
         signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
     from render_core import load_model
 
-    model = load_model(settings.model, settings.model_options())
-    model.load_hot_tokenizer(wait=False)
-    for line in model.describe():
-        logger.info("%s", line)
-    _run(model, settings)
+    _run(load_model(settings.model, settings.model_options()), settings)
 
 
 def check_exposure(settings: Settings) -> None:
@@ -159,6 +155,12 @@ def _run(model: Model, settings: Settings) -> None:
     import uvicorn
 
     from handlers.service import create_service
+
+    # Only now: part of the model loads while the server is imported.
+    model.wait_until_ready()
+    model.load_hot_tokenizer(wait=False)
+    for line in model.describe():
+        logger.info("%s", line)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:

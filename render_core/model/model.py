@@ -103,6 +103,11 @@ class Model:
         if max(ids) >= self.vocabulary_size:
             raise RenderError(f"{param} holds an id outside the vocabulary of {self.vocabulary_size}.", param)
 
+    def wait_until_ready(self) -> None:
+        """Return when the model can answer; what could not be loaded is raised here and not to a request."""
+        if isinstance(self.tokenizer.engine, CascadeEngine):
+            self.tokenizer.engine.wait_until_ready()
+
     def load_hot_tokenizer(self, *, wait: bool) -> None:
         """Load the hot tokenizer engine, if there is one: in the background, or before returning.
 

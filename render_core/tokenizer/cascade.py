@@ -1,8 +1,9 @@
 """The tokenizer cache: the best engine that is ready and certified for a text answers.
 
-At start the cold engine answers. The hot engine loads in the background and takes over when it is ready; if it
-never becomes ready, or its loading is frozen midway, nothing else changes. What neither is certified for, and
-offsets, decoding and vocabulary strings, go to the reference engine, which loads when it is first needed.
+At start the cold engine answers; it loads while the process still imports what else it needs. The hot engine loads
+in the background and takes over when it is ready; if it never becomes ready, or its loading is frozen midway, nothing
+else changes. What neither is certified for, and offsets, decoding and vocabulary strings, go to the reference engine,
+which loads when it is first needed.
 """
 
 from __future__ import annotations
@@ -33,6 +34,37 @@ class CertifiedEngine:
     guard: Guard
 
 
+_Tier = tuple[str, Encoder, Callable[[str], bool]]
+
+
+def _tier(engine: CertifiedEngine, encode: Encoder) -> _Tier:
+    return engine.name, encode, engine.guard.trips
+
+
+class _Loading:
+    """An engine that is being loaded on a thread of its own."""
+
+    def __init__(self, engine: CertifiedEngine) -> None:
+        self._engine = engine
+        self._encoder: Encoder | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._load, name="cold-tokenizer", daemon=True)
+        self._thread.start()
+
+    def _load(self) -> None:
+        try:
+            self._encoder = self._engine.load()
+        except BaseException as error:  # noqa: BLE001 (raised where it is waited for)
+            self._error = error
+
+    def tier(self) -> _Tier:
+        """The loaded engine, once it is. Raises what its loading raised."""
+        self._thread.join()
+        if self._encoder is None:
+            raise self._error or RuntimeError("the thread that loads the tokenizer was ended")
+        return _tier(self._engine, self._encoder)
+
+
 class CascadeEngine:
     """An Engine over a cold, a hot and the reference engine. Every one of them gives the same ids."""
 
@@ -44,7 +76,7 @@ class CascadeEngine:
         prefix_ids: Sequence[int],
         suffix_ids: Sequence[int],
     ) -> None:
-        """Load the cold engine, and nothing else.
+        """Begin to load the cold engine, and nothing else; the first text waits for it.
 
         Args:
             prefix_ids, suffix_ids: what the post-processor puts around a text.
@@ -55,15 +87,22 @@ class CascadeEngine:
         self._reference_lock = threading.Lock()
         self._hot_lock = threading.Lock()
         self._reference: Engine | None = None
-        self._tiers: tuple[tuple[str, Encoder, Callable[[str], bool]], ...] = ()
-        if cold is not None:
-            self._tiers = ((cold.name, cold.load(), cold.guard.trips),)
+        self._tiers: tuple[_Tier, ...] = ()
+        self._cold_lock = threading.Lock()
+        self._loading = None if cold is None else _Loading(cold)
 
     @property
     def name(self) -> str:
         """The engines that are ready, best first."""
         ready = [name for name, _, _ in self._tiers] + (["tokenizers"] if self._reference is not None else [])
         return " over ".join(ready) or "tokenizers, not loaded yet"
+
+    def wait_until_ready(self) -> None:
+        """Return when the cold engine, if there is one, is loaded. Raises what its loading raised."""
+        with self._cold_lock:
+            if self._loading is not None:
+                self._tiers = (self._loading.tier(),)
+                self._loading = None
 
     def load_hot_in_background(self) -> threading.Thread | None:
         """Start loading the hot engine while requests go on. Returns the thread; None when there is none."""
@@ -75,14 +114,17 @@ class CascadeEngine:
 
     def load_hot(self) -> None:
         """Load the hot engine now, before a snapshot of the process is taken. Raises what its loading raises."""
+        self.wait_until_ready()
         with self._hot_lock:
             if self._hot is None or any(name == self._hot.name for name, _, _ in self._tiers):
                 return
             encode = self._hot.load()
             encode("ready")  # what is built at the first call is built here
-            self._tiers = ((self._hot.name, encode, self._hot.guard.trips), *self._tiers)
+            self._tiers = (_tier(self._hot, encode), *self._tiers)
 
     def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+        if self._loading is not None:
+            self.wait_until_ready()
         for _, encode, trips in self._tiers:
             if not trips(text):
                 try:

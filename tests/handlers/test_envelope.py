@@ -72,9 +72,7 @@ def test_unexpected_error_does_not_break_the_next_request(call_failing_with: Any
     assert call("GET", "/version").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "path", ["/", "/nope", "/v1/messages/render", "/v1/responses/render", "/docs"]
-)
+@pytest.mark.parametrize("path", ["/", "/nope", "/v1/messages/render", "/v1/responses/render", "/docs"])
 def test_unknown_path(call: Any, path: str) -> None:
     response = call("POST", path, json={"messages": []})
     assert response.status_code == 404

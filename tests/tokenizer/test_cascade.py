@@ -6,8 +6,11 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from render_core.tokenizer.cascade import CascadeEngine, CertifiedEngine
 from render_core.tokenizer.engine import Offset
+from render_core.tokenizer.fast import Encoder
 from render_core.tokenizer.guard import Guard
 
 BOS, EOS = 1, 2
@@ -57,6 +60,34 @@ def test_the_cold_engine_answers_and_a_guarded_text_goes_to_the_reference() -> N
     assert engine.encode("ab", add_special_tokens=True) == [BOS, 97, 98, EOS]
     assert engine.encode("é", add_special_tokens=False) == [233]
     assert asked == ["cold", "reference"]
+
+
+def test_the_first_text_waits_for_a_cold_engine_that_is_still_loading() -> None:
+    asked: list[str] = []
+    may_load = threading.Event()
+    cold = certified("cold", asked)
+
+    def load() -> Encoder:
+        may_load.wait()
+        return cold.load()
+
+    engine = CascadeEngine(CertifiedEngine("cold", load, Guard()), None, lambda: Reference(asked), [], [])
+    with ThreadPoolExecutor() as pool:
+        answers = [pool.submit(engine.encode, "ab", False) for _ in range(3)]
+        may_load.set()
+        assert [answer.result() for answer in answers] == [[97, 98]] * 3
+    assert asked == ["cold"] * 3
+    assert engine.name == "cold"
+
+
+def test_a_cold_engine_that_cannot_load_is_told_to_whoever_waits() -> None:
+    def fail() -> Encoder:
+        raise OSError("no such file")
+
+    engine = CascadeEngine(CertifiedEngine("cold", fail, Guard()), None, lambda: Reference([]), [], [])
+    for _ in range(2):
+        with pytest.raises(OSError, match="no such file"):
+            engine.wait_until_ready()
 
 
 def test_the_hot_engine_takes_over_when_it_is_loaded() -> None:
