@@ -17,7 +17,7 @@ _MAX_STOP_STRINGS: Final = 4
 
 
 class StreamOptions(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     include_usage: bool | None = False
     continuous_usage_stats: bool | None = False
@@ -26,7 +26,7 @@ class StreamOptions(BaseModel):
 class RepetitionDetection(BaseModel):
     """Ends generation when the output repeats itself. Sizes are in tokens."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     max_pattern_size: int = 0
     min_pattern_size: int = 0

@@ -16,7 +16,7 @@ CONSTRAINTS: Final = ("json", "regex", "choice", "grammar", "json_object", "stru
 class _OpenModel(BaseModel):
     """A response format keeps keys it does not know: a structural tag is passed on whole."""
 
-    model_config = ConfigDict(extra="allow", protected_namespaces=())
+    model_config = ConfigDict(extra="allow", protected_namespaces=(), defer_build=True)
 
 
 class JsonSchemaFormat(_OpenModel):
@@ -54,7 +54,7 @@ AnyResponseFormat = ResponseFormat | StructuralTagFormat | LegacyStructuralTagFo
 class StructuredOutputs(BaseModel):
     """One constraint and its options. Field order is the order in which vLLM 0.33 writes them."""
 
-    model_config = ConfigDict(extra="ignore", protected_namespaces=())
+    model_config = ConfigDict(extra="ignore", protected_namespaces=(), defer_build=True)
 
     json_: Annotated[str | dict[str, Any] | None, Field(alias="json")] = None
     regex: str | None = None

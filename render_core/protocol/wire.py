@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache
 from itertools import islice
@@ -16,6 +17,7 @@ INT64_MAX: Final = 2**63 - 1
 
 _LISTED_FAILURES: Final = 8
 _ENTRIES_AT_ONCE: Final = 256
+_BUILDING: Final = threading.Lock()
 
 
 def _validated_by_parts(value: Any, validate: Callable[[Any], Any]) -> Any:
@@ -38,9 +40,9 @@ WireDict = Annotated[dict[str, _Item], WrapValidator(_validated_by_parts)]
 
 
 class WireModel(BaseModel):
-    """A request object. Unknown keys are ignored, as both peers do."""
+    """A request object. Unknown keys are ignored, as both peers do. Validators are built when first needed."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=())
+    model_config = ConfigDict(extra="ignore", frozen=True, protected_namespaces=(), defer_build=True)
 
     @classmethod
     def parse(cls, document: Any) -> Self:
@@ -52,6 +54,9 @@ class WireModel(BaseModel):
         """
         if not isinstance(document, dict):
             raise InvalidBodyError("The request body must be a JSON object.", "body")
+        if not cls.__pydantic_complete__:
+            with _BUILDING:
+                cls.model_rebuild()
         try:
             return cls.model_validate(document)
         except ValidationError as error:
