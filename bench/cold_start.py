@@ -84,6 +84,8 @@ class _RuntimeApiHandler(http.server.BaseHTTPRequestHandler):
         self.send_header("Lambda-Runtime-Aws-Request-Id", "1")
         self.send_header("Lambda-Runtime-Deadline-Ms", str(int(time.time() * 1000) + 60_000))
         self.send_header("Lambda-Runtime-Invoked-Function-Arn", "arn:aws:lambda:local:0:function:bench")
+        self.send_header("Lambda-Runtime-Trace-Id", "Root=1-00000000-000000000000000000000000;Sampled=0")
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(self.server.event)))
         self.end_headers()
         self.wfile.write(self.server.event)

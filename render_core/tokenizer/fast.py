@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from render_core.errors import ConfigurationError
 
@@ -29,10 +32,8 @@ def load_fastokens(path: Path) -> Encoder:
 
 
 def load_kitoken(path: Path) -> Encoder:
-    """The cold engine: loads in milliseconds from its own file."""
-    import kitoken
-
-    tokenizer = kitoken.Kitoken.from_file(str(path))
+    """The cold engine: loads in milliseconds from its own file, and releases the GIL meanwhile."""
+    tokenizer = import_kitoken().Kitoken.from_file(str(path))
 
     def encode(text: str) -> list[int]:
         ids: list[int] = tokenizer.encode(text, True)
@@ -47,13 +48,33 @@ def kitoken_file(serialized: bytes) -> bytes:
     Raises:
         ValueError: the engine cannot represent this tokenizer.
     """
-    import kitoken
-
     try:
-        definition: bytes = kitoken.Kitoken.from_tokenizers(serialized).to_bytes()
+        definition: bytes = import_kitoken().Kitoken.from_tokenizers(serialized).to_bytes()
     except Exception as error:  # noqa: BLE001 (the library raises nothing more special)
         raise ValueError(str(error)) from None
     return definition
+
+
+def import_kitoken() -> Any:
+    """The module kitoken, imported by a thread that never ends.
+
+    When the thread that first imported it (0.11.1) has ended, the next call from any other crashes the process: memory
+    of the library goes with that thread. The main thread may import it, and any other leaves it to one that waits.
+    """
+    name = "kitoken"
+    if name not in sys.modules and threading.current_thread() is not threading.main_thread():
+        imported = threading.Event()
+
+        def home() -> None:
+            try:
+                importlib.import_module(name)
+            finally:
+                imported.set()
+            threading.Event().wait()
+
+        threading.Thread(target=home, name="kitoken-home", daemon=True).start()
+        imported.wait()
+    return importlib.import_module(name)
 
 
 LOADERS: Final[dict[str, Callable[[Path], Encoder]]] = {"fastokens": load_fastokens, "kitoken": load_kitoken}
@@ -67,4 +88,6 @@ def loader(engine: str) -> Callable[[Path], Encoder]:
     """
     if engine not in LOADERS:
         raise ConfigurationError(f"Unknown tokenizer engine {engine!r}; known are: {', '.join(LOADERS)}.")
+    if engine == "kitoken":
+        import_kitoken()  # by the caller, who may be the main thread; the loading may be done by one that ends
     return LOADERS[engine]
