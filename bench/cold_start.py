@@ -45,6 +45,7 @@ class Renderer:
     is_lambda: bool
     seconds: list[float] = field(default_factory=list)
     megabytes: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
     tokens: int = 0
 
     def start(self, port: int) -> subprocess.Popen[bytes]:
@@ -163,6 +164,7 @@ def _record(
     renderer: Renderer, process: subprocess.Popen[bytes], seconds: float, content: str | bytes
 ) -> None:
     renderer.seconds.append(seconds)
+    renderer.cpu_seconds.append(_cpu_seconds(process.pid))
     renderer.megabytes.append(_peak_megabytes(process.pid))
     renderer.tokens = len(json.loads(content)["token_ids"])
 
@@ -185,6 +187,15 @@ def _ask_until_answered(process: subprocess.Popen[bytes], port: int, body: bytes
         finally:
             connection.close()
     raise SystemExit("the server did not answer")
+
+
+def _cpu_seconds(pid: int) -> float:
+    """User and system time of a process so far, which other work on the machine does not change much."""
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():  # not Linux
+        return float("nan")
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _peak_megabytes(pid: int) -> float:
@@ -216,17 +227,19 @@ def main() -> None:
         run_once(renderer, body)  # fills the page cache
         renderer.seconds.clear()
         renderer.megabytes.clear()
+        renderer.cpu_seconds.clear()
     for _ in range(given.runs):
         for renderer in renderers:
             run_once(renderer, body)
-    print("| renderer | prompt tokens | median s | min s | ratio of medians | peak MB |")
-    print("|---|---|---|---|---|---|")
+    print("| renderer | prompt tokens | median s | min s | ratio of medians | CPU s | peak MB |")
+    print("|---|---|---|---|---|---|---|")
     base = statistics.median(renderers[0].seconds)
     for renderer in renderers:
         median = statistics.median(renderer.seconds)
         print(
             f"| {renderer.name} | {renderer.tokens} | {median:.3f} | {min(renderer.seconds):.3f} "
-            f"| {median / base:.2f} | {statistics.median(renderer.megabytes):.0f} |"
+            f"| {median / base:.2f} | {statistics.median(renderer.cpu_seconds):.2f} "
+            f"| {statistics.median(renderer.megabytes):.0f} |"
         )
 
 

@@ -25,6 +25,9 @@ from render_core.tokenizer.cascade import CascadeEngine
 from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer
 
 DEMO_NAME: Final = "render-core-demo"
+_PATIENCE_SECONDS: Final = 2.0
+"""How long the hot tokenizer waits for the request that a process was started for."""
+
 _DEMO_ROOT: Final = Path(__file__).resolve().parent.parent / "demo_model"
 
 
@@ -109,7 +112,7 @@ class Model:
             self.tokenizer.engine.wait_until_ready()
 
     def load_hot_tokenizer(self, *, wait: bool) -> None:
-        """Load the hot tokenizer engine, if there is one: in the background, or before returning.
+        """Load the hot tokenizer engine, if there is one: behind a first request, or before returning.
 
         Waiting is for a process whose memory is about to be kept as a snapshot.
         """
@@ -118,7 +121,7 @@ class Model:
             if wait:
                 engine.load_hot()
             else:
-                engine.load_hot_in_background()
+                engine.load_hot_in_background(_PATIENCE_SECONDS)
 
     def describe(self) -> list[str]:
         """Lines for the start log: what was loaded and what was decided."""

@@ -8,14 +8,20 @@ which loads when it is first needed.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from render_core.tokenizer.engine import Engine, Offset
 from render_core.tokenizer.fast import Encoder
 from render_core.tokenizer.guard import Guard
+
+_BACKGROUND_NICENESS: Final = 10
 
 _LOG = logging.getLogger(__name__)
 
@@ -65,6 +71,13 @@ class _Loading:
         return _tier(self._engine, self._encoder)
 
 
+def _yield_to_requests() -> None:
+    """Lower the priority of this thread where threads have one of their own: requests come first on a busy core."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _BACKGROUND_NICENESS)
+
+
 class CascadeEngine:
     """An Engine over a cold, a hot and the reference engine. Every one of them gives the same ids."""
 
@@ -90,6 +103,8 @@ class CascadeEngine:
         self._tiers: tuple[_Tier, ...] = ()
         self._cold_lock = threading.Lock()
         self._loading = None if cold is None else _Loading(cold)
+        self._has_cold = cold is not None
+        self._encoded_once = threading.Event()
 
     @property
     def name(self) -> str:
@@ -104,11 +119,19 @@ class CascadeEngine:
                 self._tiers = (self._loading.tier(),)
                 self._loading = None
 
-    def load_hot_in_background(self) -> threading.Thread | None:
-        """Start loading the hot engine while requests go on. Returns the thread; None when there is none."""
+    def load_hot_in_background(self, patience: float = 0.0) -> threading.Thread | None:
+        """Load the hot engine while requests go on. Returns the thread that does; None when there is no hot engine.
+
+        Args:
+            patience: seconds to wait for a first text first: a process is often started because of a request, which
+                the loading would slow down. Without a cold engine the loading begins at once.
+        """
         if self._hot is None:
             return None
-        thread = threading.Thread(target=self._load_hot_logging, name="hot-tokenizer", daemon=True)
+        wait = patience if self._has_cold else 0.0
+        thread = threading.Thread(
+            target=self._load_hot_logging, args=(wait,), name="hot-tokenizer", daemon=True
+        )
         thread.start()
         return thread
 
@@ -131,6 +154,7 @@ class CascadeEngine:
                     ids = encode(text)
                 except UnicodeEncodeError:
                     break  # a lone surrogate: the reference engine decides
+                self._encoded_once.set()
                 return [*self._prefix, *ids, *self._suffix] if add_special_tokens else ids
         return self._loaded_reference().encode(text, add_special_tokens)
 
@@ -146,7 +170,9 @@ class CascadeEngine:
     def token_id(self, token: str) -> int | None:
         return self._loaded_reference().token_id(token)
 
-    def _load_hot_logging(self) -> None:
+    def _load_hot_logging(self, patience: float) -> None:
+        self._encoded_once.wait(patience)
+        _yield_to_requests()
         try:
             self.load_hot()
         except Exception:  # noqa: BLE001 (whatever it is, the other engines go on answering)

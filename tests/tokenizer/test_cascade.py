@@ -114,6 +114,26 @@ def test_a_hot_engine_that_cannot_load_leaves_the_cold_one_answering() -> None:
     assert asked == ["cold"]
 
 
+def test_the_hot_engine_loads_behind_the_first_text() -> None:
+    asked: list[str] = []
+    engine = cascade(asked, hot=certified("hot", asked))
+    thread = engine.load_hot_in_background(patience=60)
+    assert thread is not None
+    assert asked == []
+    engine.encode("a", add_special_tokens=False)
+    thread.join(10)
+    assert asked == ["cold", "hot"]
+
+
+def test_without_a_cold_engine_the_hot_one_waits_for_nobody() -> None:
+    asked: list[str] = []
+    engine = cascade(asked, cold=False, hot=certified("hot", asked))
+    thread = engine.load_hot_in_background(patience=60)
+    assert thread is not None
+    thread.join(10)
+    assert asked == ["hot"]
+
+
 def test_requests_are_answered_while_the_hot_engine_loads() -> None:
     asked: list[str] = []
     ready = threading.Event()
