@@ -105,15 +105,17 @@ def test_fuzz_strings_have_the_ids_of_the_peer_with_every_engine(bundle: Bundle,
 
 
 @needs_corpus
-def test_a_takeover_under_load_changes_no_answer(bundle: Bundle) -> None:
-    name = names()[0]
-    model = load_model(str(bundle(name)))
-    engine = model.tokenizer.engine
+@pytest.mark.parametrize("name", names())
+def test_a_takeover_under_load_changes_no_answer(bundle: Bundle, name: str) -> None:
+    root = bundle(name)
+    engine = load_model(str(root)).tokenizer.engine
     assert isinstance(engine, CascadeEngine)
     texts = [r["text"] for r in read_records("qwen3", "cases-fuzz") if len(r["text"]) < 5000][:120]
-    reference = load_model(str(model_dir(name))).tokenizer.engine
+    reference = load_model(str(root), ModelOptions(tokenizer_engine="tokenizers")).tokenizer.engine
     expected = [reference.encode(text, add_special_tokens=True) for text in texts]
-    before = engine.name
+    engine.wait_until_ready()
+    certified = certified_engines(root)
+    assert engine.name.startswith("kitoken" if "kitoken" in certified else "tokenizers")
     loading = engine.load_hot_in_background()
     with ThreadPoolExecutor(4) as pool:
         while True:
@@ -122,4 +124,22 @@ def test_a_takeover_under_load_changes_no_answer(bundle: Bundle) -> None:
             assert answers == expected
             if not was_loading:
                 break
-    assert (before, engine.name.startswith("fastokens over kitoken")) == ("kitoken", True)
+    assert engine.name.startswith(" over ".join(reversed(certified)) or "tokenizers")
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    ("name", "engine", "condition"),
+    [("phi4", "kitoken", "spaced_tokens"), ("qwen2_5", "kitoken", "characters")],
+)
+def test_certification_guards_what_a_library_is_known_to_get_wrong(
+    bundle: Bundle, name: str, engine: str, condition: str
+) -> None:
+    certificate = read_manifest(bundle(name)).document["tokenizer"]["engines"][engine]
+    assert certificate["exact"]
+    assert certificate["guard"][condition] != []
+
+
+@needs_corpus
+def test_an_engine_that_cannot_read_a_tokenizer_is_not_certified_for_it(bundle: Bundle) -> None:
+    assert certified_engines(bundle("llama2")) == ["kitoken"]
