@@ -20,7 +20,7 @@ from starlette.responses import Response
 
 from handlers.auth import KeyCheck
 from handlers.envelope import EXCEPTION_HANDLERS
-from handlers.exchange import Exchange, RequestIds
+from handlers.exchange import Exchange, Record, RequestIds, log_access
 from handlers.paths import PathNormaliser
 from handlers.request_body import read_json_body
 from handlers.settings import Settings
@@ -52,8 +52,8 @@ class Workers:
             self._executor = None
 
 
-def create_app(model: Model, settings: Settings) -> FastAPI:
-    """The application that serves one model."""
+def create_app(model: Model, settings: Settings, record: Record = log_access) -> FastAPI:
+    """The application that serves one model. `record` gets every request once it is answered."""
     workers = Workers(settings.renderer_num_workers or os.cpu_count() or 1)
 
     @asynccontextmanager
@@ -69,7 +69,7 @@ def create_app(model: Model, settings: Settings) -> FastAPI:
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=lifespan,
-        middleware=_middleware(settings),
+        middleware=_middleware(settings, record),
         exception_handlers=EXCEPTION_HANDLERS,
     )
     for path, render in (
@@ -86,10 +86,10 @@ def create_app(model: Model, settings: Settings) -> FastAPI:
     return app
 
 
-def _middleware(settings: Settings) -> list[Middleware]:
+def _middleware(settings: Settings, record: Record) -> list[Middleware]:
     """Outermost first."""
     chain = [
-        Middleware(Exchange, echo_request_id=settings.enable_request_id_headers),
+        Middleware(Exchange, echo_request_id=settings.enable_request_id_headers, record=record),
         Middleware(PathNormaliser, prefix=settings.root_path),
     ]
     if settings.api_key:
@@ -103,7 +103,12 @@ def _rendering(render: Rendering, model: Model, settings: Settings, workers: Wor
     async def endpoint(request: Request) -> Response:
         body = await read_json_body(request, settings.max_body_size)
         ids: RequestIds = request.state.request_ids
-        context = RequestContext(header_request_id=ids.sent, random_id=ids.random, now=settings.clock())
+        context = RequestContext(
+            header_request_id=ids.sent,
+            random_id=ids.random,
+            now=settings.clock(),
+            observation=request.state.observation,
+        )
         answer = await workers.run(render, model, body, context)
         return Response(answer, media_type="application/json")
 

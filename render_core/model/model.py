@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from render_core.errors import RenderError, UnknownModelError
 from render_core.families.effects import Parsers
@@ -102,6 +102,12 @@ class Model:
         """Raises RenderError when an id is outside the vocabulary."""
         if max(ids) >= self.vocabulary_size:
             raise RenderError(f"{param} holds an id outside the vocabulary of {self.vocabulary_size}.", param)
+
+    @property
+    def tokenizer_tier(self) -> Literal["hot", "cold", "reference"]:
+        """Which tokenizer engine answers now; a model that is no bundle has only the reference engine."""
+        engine = self.tokenizer.engine
+        return engine.tier if isinstance(engine, CascadeEngine) else "reference"
 
     def load_hot_tokenizer(self, *, wait: bool) -> None:
         """Load the hot tokenizer engine, if there is one: in the background, or before returning.

@@ -11,6 +11,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from render_core.tokenizer.engine import Engine, Offset
 from render_core.tokenizer.fast import Encoder
@@ -64,6 +65,13 @@ class CascadeEngine:
         """The engines that are ready, best first."""
         ready = [name for name, _, _ in self._tiers] + (["tokenizers"] if self._reference is not None else [])
         return " over ".join(ready) or "tokenizers, not loaded yet"
+
+    @property
+    def tier(self) -> Literal["hot", "cold", "reference"]:
+        """The best kind of engine that is ready: what a text without anything unusual is encoded by."""
+        if not self._tiers:
+            return "reference"
+        return "hot" if self._hot is not None and self._tiers[0][0] == self._hot.name else "cold"
 
     def load_hot_in_background(self) -> threading.Thread | None:
         """Start loading the hot engine while requests go on. Returns the thread; None when there is none."""
