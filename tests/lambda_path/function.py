@@ -14,14 +14,17 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from tests.corpus import REPOSITORY
 from tests.lambda_path.runtime_api import Outcome, RuntimeApi, failure
+
+T = TypeVar("T")
 
 HANDLER = "handlers.lambda_function.handler"
 ARTIFACT = os.environ.get("RENDER_CORE_LAMBDA_ARTIFACT")
@@ -86,8 +89,24 @@ class Function:
         self.process.send_signal(signal.SIGCONT)
 
     def log_records(self) -> list[dict[str, Any]]:
-        """The lines of requests. They are written before the answer is, but may not have been read yet."""
+        """The lines of requests that were read so far."""
         return [json.loads(line) for line in list(self.log) if line.startswith('{"_aws"')]
+
+    def records(self, number: int) -> list[dict[str, Any]]:
+        """The lines of requests, once there are so many."""
+        return self._awaited(lambda records: records if len(records) >= number else None)
+
+    def record_of(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first line that is wanted, once it is there."""
+        return self._awaited(lambda records: next(filter(wanted, records), None))
+
+    def _awaited(self, find: Callable[[list[dict[str, Any]]], T | None]) -> T:
+        # A line is written before the answer is sent, but may be read after it.
+        for _ in range(SECONDS * 10):
+            if (found := find(self.log_records())) is not None:
+                return found
+            time.sleep(0.1)
+        raise AssertionError("no such line: " + "".join(self.log))
 
     def end(self) -> None:
         self.process.kill()
@@ -120,7 +139,7 @@ def starting(
         "PATH": os.environ["PATH"],
         "PYTHONPATH": CODE,
         "PYTHONDONTWRITEBYTECODE": "1",
-        "HF_HUB_OFFLINE": "1",
+        "HF_HUB_OFFLINE": "1",  # a model that is missing is not looked for elsewhere
         **(settings or {}),
     }
     process = subprocess.Popen(

@@ -95,7 +95,9 @@ class RuntimeApi:
         """Take the runtime's `response` or `error`. Returns False for an answer that is too large."""
         invocation = self._running.pop(invocation_id)
         if kind == "response" and len(payload) > MAX_PAYLOAD_BYTES:
-            message = f"Response payload size exceeded maximum allowed payload size ({MAX_PAYLOAD_BYTES} bytes)."
+            message = (
+                f"Response payload size exceeded maximum allowed payload size ({MAX_PAYLOAD_BYTES} bytes)."
+            )
             invocation.outcome.put(failure("Function.ResponseSizeTooLarge", message))
             return False
         invocation.outcome.put(Outcome(kind == "error", payload))
