@@ -40,7 +40,7 @@ class Measured:
 
 
 def billed_ms(cpu_ms: float, memory: int) -> int:
-    """The duration that Lambda bills. Below 1769 MB a function gets a part of a CPU; one thread uses no more than one."""
+    """The duration that Lambda bills: below 1769 MB a function gets part of a CPU, above it one thread uses one."""
     return math.ceil(cpu_ms / min(1.0, memory / MEGABYTES_PER_VCPU))
 
 
