@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from handlers import snapshot
+from handlers import lambda_marshaller, snapshot
 from handlers.lambda_handler import LambdaHandler
 from handlers.settings import Settings
 from render_core import load_model
@@ -18,6 +18,7 @@ _model = load_model(_settings.model, _settings.model_options())
 _model.load_hot_tokenizer(wait=_start in ("snap-start", "provisioned-concurrency"))
 
 handler = LambdaHandler(_model, _settings, os.environ)
+lambda_marshaller.install()
 
 if _start == "provisioned-concurrency":
     handler.rehearse()

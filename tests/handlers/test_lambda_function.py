@@ -262,6 +262,15 @@ def test_a_rehearsal_counts_nowhere_and_a_restored_copy_is_cold(
     assert json.loads(capsys.readouterr().out)["ColdStart"] == 1
 
 
+def test_a_rehearsal_has_a_key_where_keys_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RENDER_CORE_API_KEY", "first,second")
+    module = importlib.reload(importlib.import_module("handlers.lambda_function"))
+    asked = []
+    monkeypatch.setattr(Model, "answering_name", lambda model, name: asked.append(name) or "demo")
+    module.handler.rehearse()
+    assert len(asked) == 4
+
+
 def test_a_rehearsal_that_fails_says_so(function: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Model, "answering_name", lambda *_: 1 / 0)
     with pytest.raises(RuntimeError, match="/v1/chat/completions/render answered 500"):
