@@ -15,6 +15,13 @@ def is_http(event: Any) -> bool:
     return isinstance(request, dict) and ("httpMethod" in event or "http" in request)
 
 
+def names_a_method(event: Mapping[str, Any]) -> bool:
+    """Whether an HTTP event says so in a text, which routes rely on and the adapter does not look at."""
+    details = event["requestContext"].get("http")
+    method = details.get("method") if isinstance(details, dict) else event.get("httpMethod")
+    return isinstance(method, str)
+
+
 class GatewayPath:
     """ASGI middleware below Mangum: the application sees the path without what the gateway put in front of it."""
 

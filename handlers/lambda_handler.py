@@ -17,7 +17,7 @@ from handlers.app import create_app
 from handlers.envelope import error_response, unexpected
 from handlers.exchange import Exchanged
 from handlers.lambda_answers import answer_of, refusal_if_too_large
-from handlers.lambda_events import GatewayPath, is_http
+from handlers.lambda_events import GatewayPath, is_http, names_a_method
 from handlers.lambda_metrics import Invocation, Journal
 from handlers.paths import normalised
 from handlers.settings import Settings
@@ -87,14 +87,15 @@ class LambdaHandler:
 
     def _answer(self, event: Any, context: Any) -> dict[str, Any]:
         self._exchanged = None
+        if not names_a_method(event):
+            return _unreadable()
         try:
             answer = self._adapter(event, context)
             return refusal_if_too_large(answer) or answer
         except Exception as error:  # noqa: BLE001 (the last resort)
             if self._exchanged is not None:
                 return answer_of(unexpected(error), self._exchanged.ids.echoed)
-            message = "The event is no HTTP request that can be read."
-            return answer_of(error_response(400, "BadRequestError", message))
+            return _unreadable()
 
     def _record(self, exchanged: Exchanged) -> None:
         self._exchanged = replace(exchanged, path=normalised(exchanged.path, self._settings.root_path))
@@ -105,6 +106,11 @@ class LambdaHandler:
             self._model.load_hot_tokenizer(wait=True)
         except Exception as error:  # noqa: BLE001 (requests are answered without it)
             logger.warning("the hot tokenizer engine could not be loaded: %s", type(error).__name__)
+
+
+def _unreadable() -> dict[str, Any]:
+    message = "The event is no HTTP request that can be read."
+    return answer_of(error_response(400, "BadRequestError", message))
 
 
 def _rehearsal(settings: Settings) -> Iterator[dict[str, Any]]:
