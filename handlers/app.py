@@ -8,6 +8,7 @@ from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
 from handlers.envelope import EXCEPTION_HANDLERS
+from handlers.exchange import Record, log_access
 from handlers.routes import Workers, middleware, routes
 from handlers.settings import Settings
 from render_core import Model
@@ -33,8 +34,12 @@ _OPERATIONS: dict[str, tuple[str, str, tuple[type[WireModel], ...]]] = {
 }
 
 
-def create_app(model: Model, settings: Settings) -> FastAPI:
-    """The application that serves one model, with its API's description at /openapi.json."""
+def create_app(model: Model, settings: Settings, record: Record = log_access) -> FastAPI:
+    """The application that serves one model, with its API's description at /openapi.json.
+
+    Args:
+        record: gets every request once it is answered.
+    """
     workers = Workers(settings)
     app = FastAPI(
         title="render-core",
@@ -45,7 +50,7 @@ def create_app(model: Model, settings: Settings) -> FastAPI:
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=workers.lifespan,
-        middleware=middleware(settings),
+        middleware=middleware(settings, record),
         exception_handlers=EXCEPTION_HANDLERS,
     )
     app.router.routes += routes(model, settings, workers)

@@ -6,6 +6,7 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -13,11 +14,13 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handlers.envelope import unexpected
+from render_core.observation import Observation
 
 access_logger = logging.getLogger("render_core.access")
 
 _REQUEST_ID = re.compile(r"[\x20-\x7e]{1,256}")
 _TRACE_PARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
+_TRACE_STATE = re.compile(r"[\x20-\x7e]{1,512}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +36,55 @@ class RequestIds:
         return self.sent or self.random
 
 
-class Exchange:
-    """ASGI middleware, outermost. It leaves `RequestIds` in the scope's state under `request_ids`."""
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """One answered request, without a word of its text.
 
-    def __init__(self, app: ASGIApp, echo_request_id: bool) -> None:
+    Attributes:
+        path: as the client sent it; nothing is known of it yet.
+        seconds: from the first look at the request until its answer was sent.
+        trace_parent, trace_state: W3C trace context headers, if they are well formed.
+        observation: what the rendering took, if there was one.
+    """
+
+    method: str
+    path: str
+    status: int
+    seconds: float
+    ids: RequestIds
+    trace_parent: str | None
+    trace_state: str | None
+    observation: Observation
+
+
+Record = Callable[[Exchanged], None]
+
+
+def log_access(exchanged: Exchanged) -> None:
+    """The access log line of a server."""
+    if not access_logger.isEnabledFor(logging.INFO):
+        return
+    access_logger.info(
+        "%s %s %d %.1f ms id=%r%s",
+        exchanged.method,
+        quote(exchanged.path),
+        exchanged.status,
+        exchanged.seconds * 1000,
+        exchanged.ids.echoed,
+        f" traceparent={exchanged.trace_parent}" if exchanged.trace_parent else "",
+    )
+
+
+class Exchange:
+    """ASGI middleware, outermost. It leaves `request_ids` and `observation` in the scope's state.
+
+    `record` gets every request once it is answered.
+    """
+
+    def __init__(self, app: ASGIApp, echo_request_id: bool, record: Record = log_access) -> None:
         self._app = app
         self._echo_request_id = echo_request_id
+        self._record = record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -46,8 +92,10 @@ class Exchange:
             return
         began = time.perf_counter()
         headers = Headers(scope=scope)
-        ids = RequestIds(_sent_id(headers), secrets.token_hex(8))
-        scope = {**scope, "state": {**scope.get("state", {}), "request_ids": ids}}
+        ids = RequestIds(_well_formed(headers, "x-request-id", _REQUEST_ID), secrets.token_hex(8))
+        observation = Observation(time.perf_counter)
+        state = {**scope.get("state", {}), "request_ids": ids, "observation": observation}
+        scope = {**scope, "state": state}
         status = 0
 
         async def answer(message: Message) -> None:
@@ -66,24 +114,20 @@ class Exchange:
             response = unexpected(error)
             if not status:
                 await response(scope, receive, answer)
-        _log_access(scope, headers, status, time.perf_counter() - began, ids)
+        self._record(
+            Exchanged(
+                method=scope["method"],
+                path=scope["path"],
+                status=status,
+                seconds=time.perf_counter() - began,
+                ids=ids,
+                trace_parent=_well_formed(headers, "traceparent", _TRACE_PARENT),
+                trace_state=_well_formed(headers, "tracestate", _TRACE_STATE),
+                observation=observation,
+            )
+        )
 
 
-def _sent_id(headers: Headers) -> str | None:
-    sent = headers.get("x-request-id", "")
-    return sent if _REQUEST_ID.fullmatch(sent) else None
-
-
-def _log_access(scope: Scope, headers: Headers, status: int, seconds: float, ids: RequestIds) -> None:
-    if not access_logger.isEnabledFor(logging.INFO):
-        return
-    trace = headers.get("traceparent", "")
-    access_logger.info(
-        "%s %s %d %.1f ms id=%r%s",
-        scope["method"],
-        quote(scope["path"]),
-        status,
-        seconds * 1000,
-        ids.echoed,
-        f" traceparent={trace}" if _TRACE_PARENT.fullmatch(trace) else "",
-    )
+def _well_formed(headers: Headers, name: str, form: re.Pattern[str]) -> str | None:
+    value = headers.get(name, "")
+    return value if form.fullmatch(value) else None

@@ -4,33 +4,27 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
-from mangum import Mangum
-
-from handlers.service import create_service
 from handlers.settings import Settings
 from render_core import load_model
 
 # API Gateway compresses by itself; a body compressed here would travel as base64 that it does not decode.
 _settings = replace(Settings.from_environment(os.environ), compression=False)
+_start = os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE")
 _model = load_model(_settings.model, _settings.model_options())
+
+# Imported only now: the tokenizer loads meanwhile.
+from handlers import lambda_marshaller, snapshot  # noqa: E402
+from handlers.lambda_handler import LambdaHandler  # noqa: E402
+
+handler = LambdaHandler(_model, _settings, os.environ)
+lambda_marshaller.install()
+
 _model.wait_until_ready()
-# A snapshot keeps what is in memory now; any other start is answered by the cold engine meanwhile.
-_model.load_hot_tokenizer(wait=os.environ.get("AWS_LAMBDA_INITIALIZATION_TYPE") == "snap-start")
+# Where nobody waits for the start everything is loaded; else the cold engine answers meanwhile.
+_model.load_hot_tokenizer(wait=_start in ("snap-start", "provisioned-concurrency"))
 
-# The application strips RENDER_CORE_ROOT_PATH itself: Mangum would also cut "/prod" off "/production/...".
-_adapter = Mangum(create_service(_model, _settings), lifespan="off")
-
-
-def handler(event: Any, context: Any) -> dict[str, Any]:
-    """Answers the events of REST and HTTP APIs, function URLs and load balancers; any other only warms."""
-    if not is_http(event):
-        return {"statusCode": 200, "body": ""}
-    return _adapter(event, context)
-
-
-def is_http(event: Any) -> bool:
-    """Whether the event is an HTTP request, and not a schedule's ping or an invocation by hand."""
-    request = event.get("requestContext") if isinstance(event, dict) else None
-    return isinstance(request, dict) and ("httpMethod" in event or "http" in request)
+if _start == "provisioned-concurrency":
+    handler.rehearse()
+elif _start == "snap-start" and not snapshot.register(handler.rehearse, handler.restored):
+    snapshot.before_snapshot(handler.rehearse)

@@ -19,7 +19,15 @@ ENVIRONMENT_PREFIX = "RENDER_CORE_"
 
 # Kubernetes sets these in pods beside a Service that is named `render-core`; they are no settings of ours.
 _SERVICE_LINK = re.compile(r"RENDER_CORE_(SERVICE_(HOST|PORT\w*)|PORT_\d+_(TCP|UDP|SCTP)\w*)")
-_OF_TESTS = frozenset({"RENDER_CORE_CORPUS", "RENDER_CORE_MODELS", "RENDER_CORE_BUNDLES"})
+_OF_TESTS = frozenset(
+    {
+        "RENDER_CORE_CORPUS",
+        "RENDER_CORE_MODELS",
+        "RENDER_CORE_BUNDLES",
+        "RENDER_CORE_LAMBDA_ARTIFACT",
+        "RENDER_CORE_LAMBDA_PYTHON",
+    }
+)
 _SERVICE_LINK_VALUE = re.compile(r"(tcp|udp|sctp)://")
 
 

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from handlers.auth import KeyCheck
-from handlers.exchange import Exchange, RequestIds
+from handlers.exchange import Exchange, Record, RequestIds
 from handlers.paths import PathNormaliser
 from handlers.request_body import read_json_body
 from handlers.settings import Settings
@@ -82,10 +82,10 @@ def routes(model: Model, settings: Settings, workers: Workers) -> list[Route]:
     ]
 
 
-def middleware(settings: Settings) -> list[Middleware]:
+def middleware(settings: Settings, record: Record) -> list[Middleware]:
     """Outermost first."""
     chain = [
-        Middleware(Exchange, echo_request_id=settings.enable_request_id_headers),
+        Middleware(Exchange, echo_request_id=settings.enable_request_id_headers, record=record),
         Middleware(PathNormaliser, prefix=settings.root_path),
     ]
     if settings.api_key:
@@ -99,7 +99,12 @@ def _rendering(render: Rendering, model: Model, settings: Settings, workers: Wor
     async def endpoint(request: Request) -> Response:
         body = await read_json_body(request, settings.max_body_size)
         ids: RequestIds = request.state.request_ids
-        context = RequestContext(header_request_id=ids.sent, random_id=ids.random, now=settings.clock())
+        context = RequestContext(
+            header_request_id=ids.sent,
+            random_id=ids.random,
+            now=settings.clock(),
+            observation=request.state.observation,
+        )
         answer = await workers.run(render, model, body, context)
         return Response(answer, media_type="application/json")
 

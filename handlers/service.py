@@ -17,13 +17,18 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from handlers.envelope import EXCEPTION_HANDLERS
+from handlers.exchange import Record, log_access
 from handlers.routes import Workers, middleware, routes
 from handlers.settings import Settings
 from render_core import Model
 
 
-def create_service(model: Model, settings: Settings) -> Starlette:
-    """The application that serves one model; it answers as `handlers.app.create_app` does, and starts sooner."""
+def create_service(model: Model, settings: Settings, record: Record = log_access) -> Starlette:
+    """The application that serves one model; it answers as `handlers.app.create_app` does, and starts sooner.
+
+    Args:
+        record: gets every request once it is answered.
+    """
     workers = Workers(settings)
 
     @cache
@@ -37,7 +42,7 @@ def create_service(model: Model, settings: Settings) -> Starlette:
 
     service = Starlette(
         routes=[*routes(model, settings, workers), Route("/openapi.json", openapi, methods=["GET"])],
-        middleware=middleware(settings),
+        middleware=middleware(settings, record),
         exception_handlers=EXCEPTION_HANDLERS,
         lifespan=workers.lifespan,
     )

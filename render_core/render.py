@@ -21,6 +21,7 @@ from render_core.errors import RenderError
 from render_core.families.effects import Effects
 from render_core.families.encoder import Prompt, SuffixEncoder
 from render_core.model.model import Model
+from render_core.observation import UNOBSERVED, Observation
 from render_core.protocol.body import decode_body
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.completion import CompletionRequest
@@ -40,11 +41,13 @@ class RequestContext:
         header_request_id: the X-Request-Id header, if any.
         random_id: 16 hexadecimal digits, for a request that brings no id.
         now: the time that templates see.
+        observation: where the rendering notes what it took.
     """
 
     header_request_id: str | None
     random_id: str
     now: datetime.datetime
+    observation: Observation = UNOBSERVED
 
 
 Answer = Callable[[Model, bytes, RequestContext], bytes]
@@ -66,7 +69,9 @@ def _refuses_deep_nesting(answer: Answer) -> Answer:
 @_refuses_deep_nesting
 def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /v1/chat/completions/render: one GenerateRequest."""
+    context.observation.begin()
     request = ChatRequest.parse(decode_body(body))
+    context.observation.finish("read")
     name = model.answering_name(request.model)
     _refuse_beam_search(request.use_beam_search)
     _check_tool_choice(model, request)
@@ -80,6 +85,7 @@ def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
         tokens = Tokens(reused_ids)
     else:
         text, tokens = _prompt_of(model, request, chat, context, rules)
+    context.observation.count_tokens(len(tokens.ids))
     defaults = model.sampling_defaults
     max_tokens = output_tokens(
         request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit
@@ -99,13 +105,15 @@ def render_chat(model: Model, body: bytes, context: RequestContext) -> bytes:
         parse_context=_parse_context(model, request, chat, effects),
         prompt_text=text if request.return_prompt_text else None,
     )
-    return encode_answer(answer.document())
+    return _written(answer.document(), context)
 
 
 @_refuses_deep_nesting
 def render_completion(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /v1/completions/render: a list with one GenerateRequest for each prompt, in order."""
+    context.observation.begin()
     request = CompletionRequest.parse(decode_body(body))
+    context.observation.finish("read")
     name = model.answering_name(request.model)
     _refuse_beam_search(request.use_beam_search)
     _refuse_media_options(request)
@@ -126,6 +134,8 @@ def render_completion(model: Model, body: bytes, context: RequestContext) -> byt
     answers = []
     for index, prompt in enumerate(prompts):
         tokens = _completion_tokens(model, prompt, request, rules)
+        context.observation.count_tokens(len(tokens.ids))
+        context.observation.finish("tokenize")
         max_tokens = output_tokens(
             request, _counted(tokens, rules), model.max_model_len, defaults, model.output_limit
         )
@@ -139,15 +149,18 @@ def render_completion(model: Model, body: bytes, context: RequestContext) -> byt
             prompt_text=prompt if request.return_prompt_text and isinstance(prompt, str) else None,
         )
         answers.append(answer.document())
-    return encode_answer(answers)
+        context.observation.finish("answer")
+    return _written(answers, context)
 
 
 @_refuses_deep_nesting
 def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /tokenize, for a text or a chat. Lengths are not checked."""
+    context.observation.begin()
     document = decode_body(body)
     if isinstance(document, dict) and "messages" in document and "prompt" not in document:
         chat_request = TokenizeChatRequest.parse(document)
+        context.observation.finish("read")
         model.answering_name(chat_request.model)
         if not model.is_harmony:
             _refuse_media_options(chat_request)
@@ -155,6 +168,7 @@ def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
         with_strings = chat_request.return_token_strs
     else:
         text_request = TokenizeTextRequest.parse(document)
+        context.observation.finish("read")
         model.answering_name(text_request.model)
         tokens = encode_text(
             model.tokenizer,
@@ -164,22 +178,36 @@ def tokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
             rules=None,
         )
         with_strings = text_request.return_token_strs
-    return encode_answer(
+    strings = model.tokenizer.engine.tokens(tokens.ids) if with_strings else None
+    context.observation.count_tokens(len(tokens.ids))
+    context.observation.finish("tokenize")
+    return _written(
         {
             "count": len(tokens.ids),
             "max_model_len": model.max_model_len,
             "tokens": tokens.ids,
-            "token_strs": model.tokenizer.engine.tokens(tokens.ids) if with_strings else None,
-        }
+            "token_strs": strings,
+        },
+        context,
     )
 
 
 @_refuses_deep_nesting
 def detokenize(model: Model, body: bytes, context: RequestContext) -> bytes:
     """Answer /detokenize: the text of token ids, special tokens included."""
+    context.observation.begin()
     request = DetokenizeRequest.parse(decode_body(body))
+    context.observation.finish("read")
     model.answering_name(request.model)
-    return encode_answer({"prompt": model.tokenizer.engine.decode(request.tokens)})
+    text = model.tokenizer.engine.decode(request.tokens)
+    context.observation.finish("tokenize")
+    return _written({"prompt": text}, context)
+
+
+def _written(document: Any, context: RequestContext) -> bytes:
+    body = encode_answer(document)
+    context.observation.finish("answer")
+    return body
 
 
 def _prompt_of(
@@ -195,6 +223,7 @@ def _prompt_of(
         prompt = Prompt(text=conversation.render(context.now, model.template_budget))
     else:
         prompt = model.encoder.encode(request, chat.kwargs, context.now)
+    context.observation.finish("prompt")
     text = prompt.text
     if text is None:
         return None, _encoded_tokens(prompt, rules)
@@ -205,6 +234,7 @@ def _prompt_of(
         with_offsets=isinstance(request, ChatRequest) and _wants_offsets(model, request),
         rules=rules,
     )
+    context.observation.finish("tokenize")
     if rules is not None:
         _check_not_empty(tokens)
     return text, tokens

@@ -27,9 +27,13 @@ def fetch_snapshot(repository: str, revision: str | None) -> Snapshot:
     Raises:
         ConfigurationError: the name is no repository id, or the repository cannot be had.
     """
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    except ImportError:  # builds for Lambda leave it out
+        raise ConfigurationError(
+            f"{repository!r} is no model directory here, and huggingface_hub, which could fetch it, is not installed."
+        ) from None
     try:
         root = Path(snapshot_download(repository, revision=revision, allow_patterns=list(PATTERNS)))
     except HFValidationError:

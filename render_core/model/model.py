@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from render_core.errors import RenderError, UnknownModelError
 from render_core.families.effects import Parsers
@@ -110,6 +110,12 @@ class Model:
         """Return when the model can answer; what could not be loaded is raised here and not to a request."""
         if isinstance(self.tokenizer.engine, CascadeEngine):
             self.tokenizer.engine.wait_until_ready()
+
+    @property
+    def tokenizer_tier(self) -> Literal["hot", "cold", "reference"]:
+        """Which tokenizer engine answers now; a model that is no bundle has only the reference engine."""
+        engine = self.tokenizer.engine
+        return engine.tier if isinstance(engine, CascadeEngine) else "reference"
 
     def load_hot_tokenizer(self, *, wait: bool) -> None:
         """Load the hot tokenizer engine, if there is one: behind a first request, or before returning.

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from render_core.tokenizer.engine import Engine, Offset
 from render_core.tokenizer.fast import Encoder
@@ -111,6 +111,13 @@ class CascadeEngine:
         """The engines that are ready, best first."""
         ready = [name for name, _, _ in self._tiers] + (["tokenizers"] if self._reference is not None else [])
         return " over ".join(ready) or "tokenizers, not loaded yet"
+
+    @property
+    def tier(self) -> Literal["hot", "cold", "reference"]:
+        """The best kind of engine that is ready: what a text without anything unusual is encoded by."""
+        if not self._tiers:
+            return "reference"
+        return "hot" if self._hot is not None and self._tiers[0][0] == self._hot.name else "cold"
 
     def wait_until_ready(self) -> None:
         """Return when the cold engine, if there is one, is loaded. Raises what its loading raised."""

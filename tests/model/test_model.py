@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,12 @@ def test_a_repository_is_fetched_at_its_revision(monkeypatch: pytest.MonkeyPatch
 def test_a_source_that_is_neither_directory_nor_repository_is_refused() -> None:
     with pytest.raises(ConfigurationError, match="neither a model directory nor a repository id"):
         load_model("no such/model/anywhere")
+
+
+def test_a_missing_model_is_named_where_nothing_could_fetch_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ConfigurationError, match="'owner/name' is no model directory here"):
+        load_model("owner/name")
 
 
 @pytest.mark.parametrize(
