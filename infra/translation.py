@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ def translated(template: Path, parameters: Mapping[str, str] | None = None) -> d
     """
     # The translator asks boto3 for a region, though it calls nobody.
     os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
+    logging.getLogger("samtranslator").setLevel(logging.ERROR)  # it misses settings that only AWS has
     from samtranslator.translator.transform import transform
     from samtranslator.yaml_helper import yaml_parse
 
