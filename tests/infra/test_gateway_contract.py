@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import importlib
 import json
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from tests.contract.test_router_contract import (  # noqa: F401
     CHAT,
     CLIENT_REQUEST,
     COMPLETION,
+    TRACE,
     compact,
     error,
     test_1_raw_body_of_generation_b_gives_the_ids_of_the_original,
@@ -47,7 +49,6 @@ from tests.contract.test_router_contract import (  # noqa: F401
     test_11_request_id_header_is_echoed_into_the_answer,
     test_11_request_id_of_the_body_stands_in_for_the_header,
     test_11_request_without_any_id_gets_one,
-    test_11_traceparent_is_logged,
 )
 from tests.infra.gateway import Function, Gateway
 
@@ -251,6 +252,18 @@ def crashing(event: dict[str, Any], context: Any) -> dict[str, Any]:
 )
 def test_10_function_without_an_answer_is_a_502_in_the_envelope(connect: Connect, function: Function) -> None:
     assert error(connect(function=function).post(CHAT, compact(CLIENT_REQUEST)))["code"] == 502
+
+
+def test_11_traceparent_is_logged_and_the_prompt_is_not(
+    router: Client, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level(logging.INFO):
+        response = router.post(CHAT, compact(CLIENT_REQUEST), {"traceparent": TRACE})
+    logged = caplog.text + capsys.readouterr().out
+    assert response.status_code == 200
+    assert TRACE in logged
+    assert "Zugv" not in logged
+    assert KEY not in logged
 
 
 @pytest.mark.parametrize("spelling", ["/{}", "//{}", "/{}/", "//{}//"])
