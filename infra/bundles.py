@@ -28,6 +28,7 @@ BUNDLES: Final = HERE / "build" / "bundles"
 REQUIREMENTS: Final = HERE / "requirements.txt"
 PYTHON: Final = "3.13"
 
+_PACKING: Final = ("render_core/model", "render_core/template", "render_core/tokenizer")
 _MAGIC: Final = importlib.util.MAGIC_NUMBER.hex()
 
 Tell = Callable[[str], None]
@@ -77,11 +78,12 @@ def packed(model: DeployedModel, tell: Tell) -> Path:
         raise ConfigurationError(f"{model.source} is a bundle already; name what it was packed from")
     files = read_model_files(root)
     inputs = {file: manifests.sha256(content) for file, content in files.inputs.items()}
-    if not _is_current(target, inputs):
+    name = DEMO_NAME if model.source is None else model.source if revision else Path(model.source).name
+    if not _is_current(target, {"name": name, "revision": revision}, inputs):
         tell(f"{model.name}: packing a bundle, which certifies its tokenizer engines")
         shutil.rmtree(target, ignore_errors=True)
-        name = DEMO_NAME if model.source is None else model.source if revision else Path(model.source).name
         pack(files, target, PackOptions(name, revision), tell=lambda line: tell(f"{model.name}: {line}"))
+        _mark(target).write_text(_packing_code())
     return target
 
 
@@ -93,21 +95,37 @@ def _is_fetched(model: DeployedModel, target: Path) -> bool:
     """Whether there is a bundle of this very commit: then the Hub need not be asked."""
     if model.revision is None or not manifests.is_bundle(target):
         return False
-    document = manifests.read_manifest(target).document
-    source = {"name": model.source, "revision": model.revision}
-    return document["source"] == source and _is_current(target, document["inputs"])
+    inputs = manifests.read_manifest(target).document["inputs"]
+    return _is_current(target, {"name": model.source, "revision": model.revision}, inputs)
 
 
-def _is_current(target: Path, inputs: dict[str, str]) -> bool:
-    """Whether there is a bundle of these inputs, made by this Python and these libraries."""
-    if not manifests.is_bundle(target):
+def _is_current(target: Path, source: dict[str, str | None], inputs: dict[str, str]) -> bool:
+    """Whether there is a bundle of this source with these files, made by this code, this Python and these libraries."""
+    if not (manifests.is_bundle(target) and _mark(target).is_file()):
         return False
     document = manifests.read_manifest(target).document
     versions = {
         name: __version__ if name == "render-core" else version(name) for name in document["packed_with"]
     }
     magics = {template["bytecode_magic"] for template in document["templates"].values()}
-    return document["inputs"] == inputs and document["packed_with"] == versions and magics <= {_MAGIC}
+    return (
+        document["source"] == source
+        and document["inputs"] == inputs
+        and document["packed_with"] == versions
+        and magics <= {_MAGIC}
+        and _mark(target).read_text() == _packing_code()
+    )
+
+
+def _mark(target: Path) -> Path:
+    """The file beside a bundle that says which code packed it."""
+    return target.with_suffix(".code")
+
+
+def _packing_code() -> str:
+    """A digest of the code that decides what a bundle holds. Its version alone does not change with every commit."""
+    sources = (path for package in _PACKING for path in sorted((REPOSITORY / package).rglob("*.py")))
+    return manifests.sha256(b"".join(path.read_bytes() for path in sources))
 
 
 def main(names: Sequence[str]) -> int:

@@ -82,9 +82,7 @@ def build(function: str, target: Path) -> None:
 @contextlib.contextmanager
 def emulator(work: Path) -> Iterator[int]:
     """MiniStack on a free port of the loopback address, and of no other."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
+    port = free_port()
     variables = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "LAMBDA_EXECUTOR": "local"}
     log = work / "ministack.log"
     with log.open("w") as output:
@@ -109,6 +107,14 @@ def emulator(work: Path) -> Iterator[int]:
     finally:
         os.killpg(process.pid, 15)
         process.wait()
+
+
+def free_port() -> int:
+    """A port of the loopback address that nobody listens on now."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
 
 
 def answers(port: int) -> bool:
