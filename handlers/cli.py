@@ -105,7 +105,7 @@ def _parser() -> ArgumentParser:
 def _infra(given: Namespace) -> int:
     try:
         from infra import command
-    except ModuleNotFoundError:
+    except ImportError:
         raise ConfigurationError("infra works in a clone of the repository only") from None
     return command.run(given)
 

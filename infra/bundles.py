@@ -7,7 +7,6 @@ do. `pack_all` starts the right one; run as a module, this packs in the environm
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import subprocess
 import sys
@@ -34,29 +33,11 @@ _MAGIC: Final = importlib.util.MAGIC_NUMBER.hex()
 Tell = Callable[[str], None]
 
 
-def pack_all(deployment: Deployment, tell: Tell) -> None:
+def pack_all(deployment: Deployment) -> None:
     """Packs every bundle that is not up to date. Raises ConfigurationError when one cannot be made."""
-    baked = [model for model in deployment.models if model.is_baked]
-    with_hub = any(_is_repository(model.source) for model in baked)
-    command = [
-        *(
-            "uv",
-            "run",
-            "--quiet",
-            "--no-project",
-            "--python",
-            PYTHON,
-            "--with-requirements",
-            str(REQUIREMENTS),
-        ),
-        *(("--with", "huggingface-hub") if with_hub else ()),
-        *("python", "-m", "infra.bundles", *(model.name for model in baked)),
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    try:
-        done = subprocess.run(command, cwd=REPOSITORY, env=environment)  # noqa: S603
-    except FileNotFoundError:
-        raise ConfigurationError("uv is needed to pack bundles") from None
+    baked = (model.name for model in deployment.models if model.is_baked)
+    command = [str(REPOSITORY / "scripts" / "as_function"), "-m", "infra.bundles", *baked]
+    done = subprocess.run(command)  # noqa: S603
     if done.returncode:
         raise ConfigurationError("a bundle could not be packed; the lines above tell why")
 

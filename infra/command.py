@@ -32,7 +32,7 @@ def run(given: Namespace) -> int:
         TEMPLATE.write_text(wanted, encoding="utf-8")
         _tell("template.yaml brought up to date")
     if not given.template_only:
-        pack_all(deployment, tell=_tell)
+        pack_all(deployment)
     return 0
 
 

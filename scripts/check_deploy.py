@@ -76,7 +76,7 @@ def run(command: list[str]) -> None:
 def build(function: str, target: Path) -> None:
     """The artifact for this machine, since MiniStack runs it here."""
     architecture = () if function == "AuthorizerFunction" else ("--architecture", ARCHITECTURE)
-    run(tool("run_as_function", "-m", "infra.build", function, str(target), *architecture))
+    run(["scripts/as_function", "-m", "infra.build", function, str(target), *architecture])
 
 
 @contextlib.contextmanager
