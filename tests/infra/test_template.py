@@ -116,7 +116,7 @@ def test_nothing_is_compressed_unless_asked_for(template: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize(
     ("parameters", "held"),
-    [({}, {"ApiKeyA"}), ({"KeyB": "1"}, {"ApiKeyA", "ApiKeyB"}), ({"KeyA": "", "KeyB": "1"}, {"ApiKeyB"})],
+    [({}, {"ApiKeyA"}), ({"KeyB": "1"}, {"ApiKeyA", "ApiKeyB"}), ({"KeyA": "none", "KeyB": "1"}, {"ApiKeyB"})],
 )
 def test_slots_hold_keys_by_name(
     template: dict[str, Any], parameters: dict[str, str], held: set[str]
