@@ -40,13 +40,7 @@ def main() -> int:
         for function in FUNCTIONS:
             build(function, work / function)
         with emulator(work) as port:
-            environment = {
-                "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
-                "AWS_ACCESS_KEY_ID": "test",
-                "AWS_SECRET_ACCESS_KEY": "test",
-                "AWS_DEFAULT_REGION": "us-east-1",
-            }
-            os.environ |= environment
+            speak_to(port)
             deploy(work, {})
             check_resources(expected_version="1")
             check_http(port)
@@ -57,6 +51,20 @@ def main() -> int:
         "Deployed twice and read back: functions, versions, alias, API, stage, usage plan, keys, authorizer, renders."
     )
     return 0
+
+
+def speak_to(port: int) -> None:
+    """Makes every client of AWS in this process and its children one of the emulator, whatever the user has set up."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ |= {
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
 
 
 def tool(*command: str) -> list[str]:

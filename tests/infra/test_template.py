@@ -116,7 +116,11 @@ def test_nothing_is_compressed_unless_asked_for(template: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize(
     ("parameters", "held"),
-    [({}, {"ApiKeyA"}), ({"KeyB": "1"}, {"ApiKeyA", "ApiKeyB"}), ({"KeyA": "none", "KeyB": "1"}, {"ApiKeyB"})],
+    [
+        ({}, {"ApiKeyA"}),
+        ({"KeyB": "1"}, {"ApiKeyA", "ApiKeyB"}),
+        ({"KeyA": "none", "KeyB": "1"}, {"ApiKeyB"}),
+    ],
 )
 def test_slots_hold_keys_by_name(
     template: dict[str, Any], parameters: dict[str, str], held: set[str]
@@ -133,6 +137,13 @@ def test_another_name_makes_another_key(properties: dict[str, dict[str, Any]]) -
     assert "${KeyA}" in properties["ApiKeyA"]["Name"]["Fn::Sub"]
     assert "${KeyB}" in properties["ApiKeyB"]["Name"]["Fn::Sub"]
     assert "Value" not in {**properties["ApiKeyA"], **properties["ApiKeyB"]}
+
+
+def test_every_method_reaches_the_application(properties: dict[str, dict[str, Any]]) -> None:
+    paths = properties["Api"]["Body"]["paths"]
+    assert {path: list(item) for path, item in paths.items()} == {
+        f"/demo{rest}": ["x-amazon-apigateway-any-method"] for rest in ("", "/{proxy+}", "/health", "/ping")
+    }
 
 
 def test_gateway_gives_up_before_the_function_does(properties: dict[str, dict[str, Any]]) -> None:
