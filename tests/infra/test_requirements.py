@@ -1,4 +1,4 @@
-"""What a function gets: all that the project needs but the server, at fixed versions with hashes, from no named host."""
+"""What a function gets: what the project needs but the server, at fixed versions with hashes, from no named host."""
 
 from __future__ import annotations
 
