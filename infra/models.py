@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -229,8 +230,6 @@ def _check_bucket_address(address: str) -> None:
 
 
 def _as_text(value: Any) -> str:
-    import json
-
     match value:
         case bool():
             return str(value).lower()

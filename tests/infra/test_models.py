@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,11 @@ from infra.models import DeployedModel, Deployment, read_deployment
 from render_core.errors import ConfigurationError
 
 
+Read = Callable[[str], Deployment]
+
+
 @pytest.fixture
-def read(tmp_path: Path) -> object:
+def read(tmp_path: Path) -> Read:
     """Gives a function that reads a declaration."""
 
     def declared(text: str) -> Deployment:
@@ -22,7 +26,7 @@ def read(tmp_path: Path) -> object:
     return declared
 
 
-def test_model_with_every_key(read) -> None:  # type: ignore[no-untyped-def]
+def test_model_with_every_key(read: Read) -> None:
     deployment = read(
         """
         [gateway]
@@ -59,7 +63,7 @@ def test_model_with_every_key(read) -> None:  # type: ignore[no-untyped-def]
     }
 
 
-def test_model_without_any_key_is_the_demo_model(read) -> None:  # type: ignore[no-untyped-def]
+def test_model_without_any_key_is_the_demo_model(read: Read) -> None:
     assert read("[models.demo]").models == (DeployedModel(name="demo"),)
 
 
@@ -68,7 +72,7 @@ def test_bundle_in_s3_is_fetched_and_not_carried() -> None:
     assert (model.is_baked, model.environment["RENDER_CORE_MODEL"]) == (False, "s3://some-bucket/bundles/big")
 
 
-def test_names_may_begin_with_one_another(read) -> None:  # type: ignore[no-untyped-def]
+def test_names_may_begin_with_one_another(read: Read) -> None:
     names = [model.name for model in read("[models.qwen3]\n[models.qwen3-8b]\n[models.qwen3-8b-fp8]").models]
     assert names == ["qwen3", "qwen3-8b", "qwen3-8b-fp8"]
 
@@ -162,7 +166,7 @@ SOME_MODEL = "source = 'org/model'"
         ("[models.a", ""),
     ],
 )
-def test_mistake_is_told_with_its_place(read, text: str, complaint: str) -> None:  # type: ignore[no-untyped-def]
+def test_mistake_is_told_with_its_place(read: Read, text: str, complaint: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
         read(text)
     told = str(caught.value)
