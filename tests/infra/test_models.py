@@ -10,7 +10,6 @@ import pytest
 from infra.models import DeployedModel, Deployment, read_deployment
 from render_core.errors import ConfigurationError
 
-
 Read = Callable[[str], Deployment]
 
 
