@@ -44,7 +44,9 @@ def _run(given: Namespace) -> int:
         from handlers import packing
 
         return packing.pack_model(given) if given.command == "pack" else packing.inspect_bundle(given)
-    raise ConfigurationError("a command is needed: serve, render, pack or inspect (--help tells more)")
+    if given.command == "infra":
+        return _infra(given)
+    raise ConfigurationError("a command is needed: serve, render, pack, inspect or infra (--help tells more)")
 
 
 def _parser() -> ArgumentParser:
@@ -87,7 +89,25 @@ def _parser() -> ArgumentParser:
         "inspect", help="show what a bundle holds", description="Shows a bundle for a person."
     )
     inspect.add_argument("bundle", metavar="DIR", help="folder of the bundle")
+
+    infra = commands.add_parser(
+        "infra",
+        help="bring template.yaml up to date with infra/models.toml",
+        description="Packs bundles and writes the generated parts of template.yaml, in a clone of the repository.",
+    )
+    infra.add_argument("--template-only", action="store_true", help="pack no bundles")
+    infra.add_argument(
+        "--check", action="store_true", help="write nothing; end with 1 if template.yaml is stale"
+    )
     return parser
+
+
+def _infra(given: Namespace) -> int:
+    try:
+        from infra import command
+    except ImportError:
+        raise ConfigurationError("infra works in a clone of the repository only") from None
+    return command.run(given)
 
 
 def _serve(given: Namespace) -> int:

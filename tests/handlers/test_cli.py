@@ -55,7 +55,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[byt
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "a command is needed: serve, render, pack or inspect (--help tells more)"),
+        ([], "a command is needed: serve, render, pack, inspect or infra (--help tells more)"),
         (["serve", "--no-such"], "unrecognized arguments: --no-such"),
         (["serve", "--max-model-len", "-2"], "--max-model-len: -2 is not at least 1"),
         (
