@@ -11,7 +11,12 @@ from pydantic import BeforeValidator, model_validator
 
 from render_core.errors import RenderError
 from render_core.protocol.sampling_fields import SamplingFields, number_field
-from render_core.protocol.tools import Tool, ToolChoice, check_tool_choice
+from render_core.protocol.tools import (
+    Tool,
+    ToolChoice,
+    check_constraint_beside_tools,
+    check_tool_choice,
+)
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -44,6 +49,7 @@ class ChatRequest(SamplingFields):
         _check_top_logprobs(document)
         check_generation_prompt(document)
         check_tool_choice(document)
+        check_constraint_beside_tools(document)
         if document.get("tools") and "tool_choice" not in document:
             document = document | {"tool_choice": "auto"}
         return document
