@@ -141,7 +141,7 @@ def wire_form(message: Any, path: str) -> Form:
     """Choose the form of one message.
 
     Args:
-        message: the message as the client wrote it, `reasoning_content` already renamed to `reasoning`.
+        message: the message, its tool calls a list if they were anything that can be one.
         path: where it stands in the body, for the error.
 
     Raises:

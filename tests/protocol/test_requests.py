@@ -9,6 +9,7 @@ import pytest
 from render_core.errors import InvalidBodyError, RenderError
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.completion import CompletionRequest
+from render_core.protocol.tokenize import TokenizeChatRequest
 from render_core.protocol.tools import Tool
 
 MESSAGES = [{"role": "user", "content": "secret words"}]
@@ -75,6 +76,24 @@ def test_tools_without_a_choice_default_to_auto_and_a_null_choice_stays() -> Non
     assert ChatRequest.parse({"messages": MESSAGES, "tools": [TOOL]}).tool_choice == "auto"
     assert ChatRequest.parse({"messages": MESSAGES, "tools": [TOOL], "tool_choice": None}).tool_choice is None
     assert ChatRequest.parse({"messages": MESSAGES}).tool_choice == "none"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"reasoning_content": "r"}, {"reasoning": "r"}),
+        ({"reasoning_content": "r", "reasoning": "n"}, {"reasoning": "n"}),
+        ({"reasoning_content": "r", "reasoning": None}, {"reasoning": "r"}),
+        ({"reasoning_content": None}, {}),
+    ],
+)
+def test_only_chats_read_reasoning_under_its_older_name(
+    written: dict[str, Any], read: dict[str, Any]
+) -> None:
+    answer = {"role": "assistant", "content": "a"}
+    document = {"messages": [answer | written]}
+    assert ChatRequest.parse(document).messages == [answer | read]
+    assert TokenizeChatRequest.parse(document).messages == [answer | written]
 
 
 def test_numbers_are_read_leniently() -> None:
