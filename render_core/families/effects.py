@@ -135,7 +135,7 @@ class Parsers:
             return
         joined = None
         if use == "auto" and constraint is not None:
-            if not can_join(constraint):
+            if not draft.is_joinable or not can_join(constraint):
                 return
             joined = constraint_format(constraint)
         format_ = parser.tag(tools, use if joined is None else "required")
