@@ -140,6 +140,12 @@ class Settings:
         group=OUTPUT,
         metavar="LEVEL",
     )
+    enforce_strict_tool_calling: bool = switch(
+        True,
+        "Describe tool calls by structural tags where the parser has them.",
+        group=OUTPUT,
+        environment_fallback="VLLM_ENFORCE_STRICT_TOOL_CALLING",
+    )
     exclude_tools_when_tool_choice_none: bool = switch(
         False, 'Leave tools out of the prompt when the tool choice is "none".', group=OUTPUT
     )
@@ -278,6 +284,7 @@ class Settings:
             reasoning_parser=self.reasoning_parser,
             enable_auto_tool_choice=self.enable_auto_tool_choice,
             tool_strict_level=self.tool_strict_level,
+            enforce_strict_tool_calling=self.enforce_strict_tool_calling,
             tokenizer_mode=self.tokenizer_mode,
             template_seconds=self.chat_template_timeout,
             template_max_chars=self.chat_template_max_chars,

@@ -222,7 +222,8 @@ def _prompt_of(
         conversation = converse(chat, model.templates, model.tokenizer.special_tokens, model.name)
         prompt = Prompt(text=conversation.render(context.now, model.template_budget))
     else:
-        prompt = model.encoder.encode(request, chat.kwargs, context.now)
+        shown = request if chat.tools is not None else request.model_copy(update={"tools": None})
+        prompt = model.encoder.encode(shown, chat.kwargs, context.now)
     context.observation.finish("prompt")
     text = prompt.text
     if text is None:

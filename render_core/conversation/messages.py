@@ -16,6 +16,8 @@ Message = dict[str, Any]
 def template_messages(messages: list[Any], content_format: ContentFormat, model_name: str) -> list[Message]:
     """Validate and normalise a conversation. The given list and its messages are left as they are.
 
+    Reasoning is read under the name `reasoning` only (render_core.protocol.chat.with_one_reasoning_name).
+
     Raises:
         InvalidBodyError: a message or a part of it has the wrong shape.
         RenderError: the conversation holds what this service cannot render.
@@ -27,7 +29,7 @@ def template_messages(messages: list[Any], content_format: ContentFormat, model_
 
 
 def _template_message(message: Any, path: str, content_format: ContentFormat, model_name: str) -> Message:
-    message = _with_wire_names(message, path)
+    message = with_call_list(message, path)
     form = wire_form(message, path)
     role = message["role"]
     shown: Message = {
@@ -53,24 +55,20 @@ def _template_message(message: Any, path: str, content_format: ContentFormat, mo
     return shown
 
 
-def _with_wire_names(message: Any, path: str) -> Any:
-    """A message whose reasoning has one name and whose tool calls are a list.
+def with_call_list(message: Any, path: str) -> Any:
+    """A message whose tool calls are a list, as vLLM makes one of whatever can be iterated over.
 
-    `reasoning_content` is the older name of `reasoning`; the newer one wins when both are given.
+    Raises:
+        InvalidBodyError: they cannot.
     """
     if not isinstance(message, dict):
         return message
     tool_calls = message.get("tool_calls")
-    if tool_calls is not None and not isinstance(tool_calls, list):
-        if not isinstance(tool_calls, str | dict):
-            raise InvalidBodyError(f"{path}.tool_calls must be a list.", f"{path}.tool_calls")
-        message = message | {"tool_calls": list(tool_calls)}
-    if "reasoning_content" not in message:
+    if tool_calls is None or isinstance(tool_calls, list):
         return message
-    renamed = {name: value for name, value in message.items() if name != "reasoning_content"}
-    if renamed.get("reasoning") is None and message["reasoning_content"] is not None:
-        renamed["reasoning"] = message["reasoning_content"]
-    return renamed
+    if not isinstance(tool_calls, str | dict):
+        raise InvalidBodyError(f"{path}.tool_calls must be a list.", f"{path}.tool_calls")
+    return message | {"tool_calls": list(tool_calls)}
 
 
 def _developer_tool(tool: dict[str, Any]) -> dict[str, Any]:

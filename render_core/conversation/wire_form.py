@@ -126,12 +126,22 @@ _CUSTOM_FORM: Final[dict[str, Check]] = {
     "task": _optional_text,
 }
 
+# The known fields of the content parts that need not say their type. A tool reference may say it.
+_UNTYPED_PARTS: Final[tuple[dict[str, Check], ...]] = (
+    {},
+    {"image_pil": lambda value: value is None, "uuid": _optional_text},
+    {"image_url": _optional_text, "uuid": _optional_text},
+    {"video_url": _optional_text, "uuid": _optional_text},
+    {"audio_url": _optional_text},
+    {"type": lambda value: value == "tool_reference", "name": _text},
+)
+
 
 def wire_form(message: Any, path: str) -> Form:
     """Choose the form of one message.
 
     Args:
-        message: the message as the client wrote it, `reasoning_content` already renamed to `reasoning`.
+        message: the message, its tool calls a list if they were anything that can be one.
         path: where it stands in the body, for the error.
 
     Raises:
@@ -201,9 +211,11 @@ def _part_score(part: Any) -> int:
         return 2
     if kind == "thinking" and _text(part.get("thinking")) and isinstance(part.get("closed", False), bool):
         return 2 + ("closed" in part)
-    if kind == "tool_reference" and ("name" not in part or _text(part["name"])):
-        return 1 + ("name" in part)
-    return int("uuid" in part and _optional_text(part["uuid"]))  # a media part that names no medium
+    return max(
+        sum(name in part for name in checks)
+        for checks in _UNTYPED_PARTS
+        if all(check(part[name]) for name, check in checks.items() if name in part)
+    )
 
 
 def _text_part_score(part: dict[str, Any]) -> int:

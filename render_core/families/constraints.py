@@ -77,6 +77,19 @@ def can_join(constraint: Mapping[str, Any]) -> bool:
     return bool(constraint["json_object"] or constraint["structural_tag"])
 
 
+def compiles_in_tag(constraint: Mapping[str, Any]) -> bool:
+    """Whether xgrammar compiles a structural tag around the constraint.
+
+    It refuses fewer JSON schemas there than alone. As in `can_join`, what is broken otherwise passes.
+    """
+    if constraint["regex"] is not None:
+        return bool(constraint["regex"]) and not refuses_regex(constraint["regex"])
+    if constraint["json"] is not None:
+        return _schema(constraint["json"]) is not False
+    is_empty: bool = constraint["choice"] == [] or constraint["grammar"] == ""
+    return not is_empty
+
+
 def is_lark(text: str) -> bool:
     """Whether a grammar is in Lark's syntax: no line, comments aside, defines a rule as EBNF does."""
     return bool(text) and not any("::=" in _COMMENT.sub("", line) for line in text.split("\n"))

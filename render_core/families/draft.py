@@ -17,6 +17,7 @@ class Draft:
         request: the request as it came; never changed.
         structured_outputs, response_format: the constraints as they stand.
         skip_special_tokens, spaces_between_special_tokens: False when a parser forced it, None when none did.
+        is_joinable: tool calls may be offered beside the constraint that stands.
         hoisted_definitions: the tools' `$defs` went into a common schema, so that later reports of the tools
             lack them.
     """
@@ -26,6 +27,7 @@ class Draft:
     response_format: AnyResponseFormat | None
     skip_special_tokens: bool | None = None
     spaces_between_special_tokens: bool | None = None
+    is_joinable: bool = True
     hoisted_definitions: bool = False
 
     @classmethod

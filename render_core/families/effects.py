@@ -127,11 +127,15 @@ class Parsers:
         if not isinstance(parser, TaggedToolParser) or not parser.tags_enabled:
             return
         tools = _callable_tools(request, level)
+        if use == "forced" and len(tools) > 1:
+            if parser.refuses_ambiguous_names:
+                raise RenderError("tool_choice must name exactly one of the tools.", "tool_choice")
+            return
         if use == "auto" and level is StrictLevel.AUTO and not any(tool.is_strict for tool in tools):
             return
         joined = None
         if use == "auto" and constraint is not None:
-            if not can_join(constraint):
+            if not draft.is_joinable or not can_join(constraint):
                 return
             joined = constraint_format(constraint)
         format_ = parser.tag(tools, use if joined is None else "required")
@@ -185,11 +189,7 @@ def _tool_use(request: ChatRequest) -> ToolUse | None:
 
 
 def _callable_tools(request: ChatRequest, level: StrictLevel) -> list[CallableTool]:
-    """The tools a structural tag covers: all of them, or the named one.
-
-    Raises:
-        RenderError: several tools have the name that is asked for.
-    """
+    """The tools a structural tag covers: all of them, or those of the name that is asked for."""
     choice = request.tool_choice
     tools = [
         CallableTool(
@@ -201,7 +201,4 @@ def _callable_tools(request: ChatRequest, level: StrictLevel) -> list[CallableTo
     ]
     if not isinstance(choice, NamedToolChoice):
         return tools
-    named = [tool for tool in tools if tool.name == choice.function.name]
-    if len(named) != 1:
-        raise RenderError("tool_choice must name exactly one of the tools.", "tool_choice")
-    return named
+    return [tool for tool in tools if tool.name == choice.function.name]

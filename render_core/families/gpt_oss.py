@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from render_core.families.constraints import constraint_format
+from render_core.families.constraints import compiles_in_tag, constraint_format
 from render_core.families.draft import Draft
 from render_core.families.interface import (
     CallableTool,
@@ -77,6 +77,7 @@ def confine_to_final_channel(draft: Draft) -> None:
         final = one_of([_final(content, mark) for mark in _JSON_MARKS])
     else:
         final = _final(content, "")
+    draft.is_joinable = compiles_in_tag(constraint)
     options = draft.structured_outputs or StructuredOutputs()
     draft.constrain(
         structural_tag=structural_tag_text(sequence(_optional_message("analysis"), final)),

@@ -61,6 +61,7 @@ class HYV4ToolParser(TaggedToolParser):
     """Argument values are bare text, so that only names, keys and their order are held."""
 
     forces_json = False
+    refuses_ambiguous_names = False
 
     def __init__(self, model: ParserModel, tags_enabled: bool) -> None:
         super().__init__(model, tags_enabled)

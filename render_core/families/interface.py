@@ -138,7 +138,12 @@ class TaggedToolParser(ToolParser):
 
     The tag takes the place of the JSON schema; with tags switched off (VLLM_ENFORCE_STRICT_TOOL_CALLING=0) the
     parser is like any other.
+
+    Class attributes:
+        refuses_ambiguous_names: a named choice must fit one tool only; if not, an ambiguous one is not constrained.
     """
+
+    refuses_ambiguous_names: ClassVar[bool] = True
 
     def tag(self, tools: Sequence[CallableTool], use: ToolUse) -> Format | None:
         """The form of an answer.

@@ -31,6 +31,7 @@ class ModelFiles:
         tokenizer: tokenizer.json, or tekken.json when that is the model's tokenizer.
         templates: chat templates by name; a model with one template has it under "default".
         inputs: the bytes of every file that was read, by its path in the directory.
+        tokenizer_mode: what they were read for (ModelOptions.tokenizer_mode).
     """
 
     root: Path
@@ -42,6 +43,7 @@ class ModelFiles:
     templates: Mapping[str, str]
     inputs: Mapping[str, bytes]
     is_tekken: bool = False
+    tokenizer_mode: str = "auto"
 
 
 def read_model_files(root: Path, generation_config: str = "auto", tokenizer_mode: str = "auto") -> ModelFiles:
@@ -71,6 +73,7 @@ def read_model_files(root: Path, generation_config: str = "auto", tokenizer_mode
         templates=_templates(reader, tokenizer_config),
         inputs=reader.inputs,
         is_tekken=is_tekken,
+        tokenizer_mode=tokenizer_mode,
     )
 
 

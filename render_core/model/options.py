@@ -24,6 +24,7 @@ class ModelOptions:
             vLLM's own renderer does; -1 allows any number.
         generation_config: "auto" reads the model's generation_config.json, "vllm" ignores it, anything else is
             the directory to read it from.
+        enforce_strict_tool_calling: False leaves tool calls without structural tags.
         tokenizer_engine: of a bundle's certified engines use only this one; None: the best that is ready.
         template_seconds, template_max_chars: what rendering one chat template may cost.
         max_completion_prompts: most prompts of one completion request.
@@ -46,6 +47,7 @@ class ModelOptions:
     reasoning_parser: str | None = None
     enable_auto_tool_choice: bool = False
     tool_strict_level: str | None = None
+    enforce_strict_tool_calling: bool = True
     tokenizer_mode: str = "auto"
     tokenizer_engine: Literal["tokenizers", "kitoken", "fastokens"] | None = None
     template_seconds: float = 10.0

@@ -46,6 +46,7 @@ def model_parsers(options: ModelOptions, parts: ModelParts) -> Parsers:
         tool=options.tool_call_parser if options.enable_auto_tool_choice else None,
         reasoning=options.reasoning_parser,
         strict_level=options.tool_strict_level,
+        tags_enabled=options.enforce_strict_tool_calling,
     )
     model = ParserModel(
         token_id=tokenizer.token_id,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from render_core.families.encoders import chosen_family
 from render_core.model.files import ModelFiles
 from render_core.tokenizer.tokenizer import PreparedTokenizer, prepare_tokenizer
 
@@ -29,8 +30,13 @@ def prepare(files: ModelFiles) -> Preparation:
         ConfigurationError: the tokenizer's file cannot be used.
     """
     if not files.is_tekken:
+        family = chosen_family(files.tokenizer_mode, files.config)
         prepared = prepare_tokenizer(
-            files.tokenizer, files.config, files.tokenizer_config, files.special_tokens_map
+            files.tokenizer,
+            files.config,
+            files.tokenizer_config,
+            files.special_tokens_map,
+            is_generic=family is not None and family.has_generic_tokenizer,
         )
         return Preparation(files.config, prepared)
     from render_core.tokenizer.tekken import HEADER_KEY, read_tekken

@@ -1,6 +1,7 @@
 """The request of /v1/chat/completions/render (spec 2.1) and the chat part that /tokenize shares with it.
 
-Messages are left as the client wrote them: render_core.conversation reads them, since key order is tokens.
+Messages are left as the client wrote them, the older name of reasoning aside: render_core.conversation reads them,
+since key order is tokens.
 """
 
 from __future__ import annotations
@@ -11,7 +12,12 @@ from pydantic import BeforeValidator, model_validator
 
 from render_core.errors import RenderError
 from render_core.protocol.sampling_fields import SamplingFields, number_field
-from render_core.protocol.tools import Tool, ToolChoice, check_tool_choice
+from render_core.protocol.tools import (
+    Tool,
+    ToolChoice,
+    check_constraint_beside_tools,
+    check_tool_choice,
+)
 from render_core.protocol.wire import WireDict, WireList
 
 ReasoningEffort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
@@ -45,14 +51,30 @@ class ChatRequest(SamplingFields):
         _check_top_logprobs(document)
         check_generation_prompt(document)
         check_tool_choice(document)
+        check_constraint_beside_tools(document)
         if document.get("tools") and "tool_choice" not in document:
             document = document | {"tool_choice": "auto"}
+        if isinstance(messages := document.get("messages"), list):
+            document = document | {"messages": [with_one_reasoning_name(message) for message in messages]}
         return document
 
     @property
     def requested_max_tokens(self) -> int | None:
         """The client's limit on generated tokens; max_completion_tokens wins over the older name."""
         return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
+
+
+def with_one_reasoning_name(message: Any) -> Any:
+    """A message as the client wrote it, but for `reasoning_content`, the older name of `reasoning`.
+
+    The newer name wins when both are given. vLLM renames in chats only, not in /tokenize.
+    """
+    if not isinstance(message, dict) or "reasoning_content" not in message:
+        return message
+    renamed = {name: value for name, value in message.items() if name != "reasoning_content"}
+    if renamed.get("reasoning") is None and message["reasoning_content"] is not None:
+        renamed["reasoning"] = message["reasoning_content"]
+    return renamed
 
 
 def check_generation_prompt(document: dict[str, Any]) -> None:

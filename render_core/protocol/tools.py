@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -57,6 +57,8 @@ class NamedToolChoice(BaseModel):
     type: Literal["function"] = "function"
 
 
+_LONE_CONSTRAINTS: Final = ("json", "regex", "choice")
+
 ToolChoice = Literal["none", "auto", "required"] | NamedToolChoice | None
 
 
@@ -78,6 +80,26 @@ def check_tool_choice(document: dict[str, Any]) -> None:
     elif choice not in ("auto", "required"):
         raise RenderError(
             'tool_choice must be "none", "auto", "required" or a named function.', "tool_choice"
+        )
+
+
+def check_constraint_beside_tools(document: dict[str, Any]) -> None:
+    """The rule between `structured_outputs` and `tool_choice`, on the undecoded fields.
+
+    vLLM 0.33 lets a JSON schema, a regex or a choice stand beside "none", "auto" and "required" only: not beside a
+    named function, and not beside a written null. `response_format` and the other constraints are free of the rule.
+
+    Raises:
+        RenderError: the two do not go together.
+    """
+    constraint = document.get("structured_outputs")
+    if not isinstance(constraint, dict) or all(constraint.get(name) is None for name in _LONE_CONSTRAINTS):
+        return
+    if document.get("tool_choice", "none") not in ("none", "auto", "required"):
+        raise RenderError(
+            "structured_outputs with json, regex or choice does not go with a tool_choice that is null or names "
+            "a function.",
+            "structured_outputs",
         )
 
 

@@ -1,4 +1,4 @@
-"""Which tokenizer class transformers 5 loads for a model, and the pipeline that class builds.
+"""Which tokenizer class vLLM loads for a model, and the pipeline that class builds.
 
 The engine's ids do not always come from tokenizer.json as it stands: some classes keep only its vocabulary,
 merges and post-processor and build normalizer, pre-tokenizer and decoder themselves. Which class is loaded
@@ -45,6 +45,11 @@ _WRONG_PUBLISHED_CLASS: Final = frozenset(
     "smolvlm step3_vl step3p5 unlimited_ocr vipllava".split()
 )
 
+# Model types for which vLLM 0.33 itself takes the generic class.
+_GENERIC_IN_VLLM: Final = frozenset(
+    "internlm2 step3_vl step3p7 step5 step5_vl unlimited-ocr unlimited_ocr".split()
+)
+
 _CONTRACTIONS: Final = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _QWEN2_SPLIT: Final = (
     _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -62,8 +67,10 @@ _BYTE_LEVEL_DECODER: Final = {
 
 
 def tokenizer_class(tokenizer_config: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """The class that transformers' AutoTokenizer would load, without the suffix `Fast`."""
+    """The class that vLLM would load, through transformers' AutoTokenizer mostly, without the suffix `Fast`."""
     model_type = config.get("model_type") or ""
+    if model_type in _GENERIC_IN_VLLM:
+        return GENERIC_CLASS
     published = tokenizer_config.get("tokenizer_class") or config.get("tokenizer_class")
     published = published.removesuffix("Fast") if isinstance(published, str) else None
     registered = _REGISTERED.get(model_type)

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from render_core.errors import ConfigurationError
-from render_core.tokenizer.class_rules import rebuild_pipeline, tokenizer_class
+from render_core.tokenizer.class_rules import GENERIC_CLASS, rebuild_pipeline, tokenizer_class
 from render_core.tokenizer.engine import Engine
 from render_core.tokenizer.special_tokens import complete_added_tokens, special_tokens
 
@@ -79,19 +79,22 @@ def prepare_tokenizer(
     config: Mapping[str, Any],
     tokenizer_config: Mapping[str, Any],
     special_tokens_map: Mapping[str, Any],
+    *,
+    is_generic: bool = False,
 ) -> PreparedTokenizer:
     """Find out what vLLM would use for a model directory.
 
     Args:
         serialized: tokenizer.json.
         config, tokenizer_config, special_tokens_map: the directory's other documents; empty when missing.
+        is_generic: the generic class is loaded, whatever these documents say.
 
     Raises:
         ConfigurationError: tokenizer.json cannot be read.
     """
     try:
         document = orjson.loads(serialized)
-        class_name = tokenizer_class(tokenizer_config, config)
+        class_name = GENERIC_CLASS if is_generic else tokenizer_class(tokenizer_config, config)
         named = special_tokens(tokenizer_config, special_tokens_map, class_name)
         rebuilt = rebuild_pipeline(document, class_name, tokenizer_config)
         completed = complete_added_tokens(document, tokenizer_config, named)

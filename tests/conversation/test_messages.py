@@ -11,15 +11,16 @@ import pytest
 from render_core.conversation.messages import count_tool_calls, template_messages
 from render_core.conversation.roles import developer_as_system
 from render_core.errors import RenderError
+from render_core.protocol.chat import with_one_reasoning_name
 
 GOLDEN = Path(__file__).parent.parent / "data" / "messages.jsonl"
 SAMPLES = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
 
 
 def normalised(message: Any, content_format: str) -> str | None:
-    """The message as JSON text, since key order counts; None when it is refused."""
+    """A chat's message as JSON text, since key order counts; None when it is refused."""
     try:
-        (shown,) = template_messages([message], content_format, "m")  # type: ignore[arg-type]
+        (shown,) = template_messages([with_one_reasoning_name(message)], content_format, "m")  # type: ignore[arg-type]
     except RenderError:
         return None
     return json.dumps(shown)
@@ -40,6 +41,11 @@ def test_the_clients_messages_are_left_as_they_are() -> None:
     before = json.dumps(message)
     template_messages([message], "string", "m")
     assert json.dumps(message) == before
+
+
+def test_reasoning_is_not_read_under_its_older_name() -> None:
+    message = {"role": "assistant", "content": "a", "reasoning_content": "r"}
+    assert template_messages([message], "string", "m") == [{"role": "assistant", "content": "a"}]
 
 
 def test_an_image_on_a_text_model_is_refused_by_name() -> None:

@@ -210,6 +210,13 @@ def test_an_ambiguous_name_is_refused() -> None:
     assert refused.value.param == "tool_choice"
 
 
+def test_hy_v4_leaves_an_ambiguous_call_free() -> None:
+    tokens = Tokens(["<tool_calls>", "</tool_calls>"])
+    parsers = build_parsers(ParserChoice(tool="hy_v4"), tokens.model())
+    request = ChatRequest.parse({"messages": [], "tools": [tool(), tool()], "tool_choice": NAMED})
+    assert parsers.effects(request, {}, []).structured_outputs is None
+
+
 def test_reasoning_that_is_not_included_has_ended() -> None:
     assert effects(ParserChoice(), include_reasoning=False).reasoning_ended is True
     assert (

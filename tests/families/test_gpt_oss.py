@@ -65,6 +65,26 @@ def test_options_of_a_constraint_are_kept() -> None:
     assert found.structured_outputs["json"] is None
 
 
+@pytest.mark.parametrize(
+    ("constraint", "is_joined"),
+    [
+        ({"regex": "a+"}, True),
+        ({"regex": "(?=a)b"}, False),
+        ({"regex": ""}, False),
+        ({"choice": []}, False),
+        ({"grammar": ""}, False),
+        ({"json": {"type": "integer", "multipleOf": 3}}, True),
+        ({"json": "false"}, False),
+    ],
+)
+def test_calls_stand_beside_a_confined_constraint_that_compiles(
+    constraint: dict[str, Any], is_joined: bool
+) -> None:
+    tool = {"type": "function", "function": {"name": "f", "strict": True}}
+    found = effects(ParserChoice(tool="openai"), tools=[tool], structured_outputs=constraint)
+    assert tag_of(found)["type"] == ("or" if is_joined else "sequence")
+
+
 def test_a_lark_grammar_cannot_be_confined() -> None:
     with pytest.raises(RenderError) as refused:
         effects(ParserChoice(), structured_outputs={"grammar": 'start: "a"'})

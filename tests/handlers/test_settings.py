@@ -74,8 +74,8 @@ def test_every_model_option_is_filled_from_a_setting() -> None:
             --trust-request-chat-template --exclude-tools-when-tool-choice-none --max-model-len 5
             --allow-long-max-model-len --max-logprobs 4 --generation-config vllm
             --override-generation-config '{"b": 2}' --tool-call-parser hermes --reasoning-parser qwen3
-            --enable-auto-tool-choice --tool-strict-level function --tokenizer-mode mistral
-            --tokenizer-engine tokenizers --chat-template-timeout 3 --chat-template-max-chars 6
+            --enable-auto-tool-choice --tool-strict-level function --no-enforce-strict-tool-calling
+            --tokenizer-mode mistral --tokenizer-engine tokenizers --chat-template-timeout 3 --chat-template-max-chars 6
             --max-completion-prompts 8"""
         )
     ).model_options()
@@ -314,3 +314,9 @@ def test_import_is_light(module: str) -> None:
     program = f"import sys, {module}; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize(("text", "enforced"), [("0", False), ("False", False), ("1", True), ("", True)])
+def test_strict_tool_calling_is_switched_by_vllms_variable(text: str, enforced: bool) -> None:
+    settings = Settings.from_environment({"VLLM_ENFORCE_STRICT_TOOL_CALLING": text})
+    assert settings.model_options().enforce_strict_tool_calling is enforced

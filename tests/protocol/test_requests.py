@@ -10,10 +10,12 @@ from pydantic import ValidationError
 from render_core.errors import InvalidBodyError, RenderError
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.completion import CompletionRequest
+from render_core.protocol.tokenize import TokenizeChatRequest
 from render_core.protocol.tools import Tool
 
 MESSAGES = [{"role": "user", "content": "secret words"}]
 TOOL = {"type": "function", "function": {"name": "f"}}
+NAMED = {"type": "function", "function": {"name": "f"}}
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,9 @@ TOOL = {"type": "function", "function": {"name": "f"}}
         ({"cache_salt": ""}, "cache_salt"),
         ({"cache_salt": "a/b"}, "cache_salt"),
         ({"structured_outputs": {"regex": "a", "choice": ["b"]}}, "structured_outputs"),
+        ({"structured_outputs": {"json": {}}, "tools": [TOOL], "tool_choice": NAMED}, "structured_outputs"),
+        ({"structured_outputs": {"regex": "a"}, "tools": [TOOL], "tool_choice": None}, "structured_outputs"),
+        ({"structured_outputs": {"choice": []}, "tool_choice": None}, "structured_outputs"),
         ({"thinking_token_budget": 1.5}, "thinking_token_budget"),
         ({"request_id": None}, "request_id"),
         ({"repetition_detection": {"max_pattern_size": 2, "min_count": 1}}, "repetition_detection"),
@@ -41,6 +46,23 @@ def test_a_broken_rule_names_its_field(fields: dict[str, Any], param: str) -> No
     with pytest.raises(RenderError) as caught:
         ChatRequest.parse({"messages": MESSAGES, **fields})
     assert (caught.value.status, caught.value.param) == (400, param)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"structured_outputs": {"grammar": "root ::= 'a'"}, "tool_choice": NAMED},
+        {"structured_outputs": {"json_object": True}, "tool_choice": None},
+        {"structured_outputs": {"json": None, "structural_tag": "{}"}, "tool_choice": NAMED},
+        {"structured_outputs": None, "tool_choice": NAMED},
+        {"structured_outputs": {"json": {}}, "tool_choice": "required"},
+        {"structured_outputs": {"json": {}}},
+        {"response_format": {"type": "json_object"}, "tool_choice": NAMED},
+    ],
+)
+def test_other_constraints_go_with_any_choice(fields: dict[str, Any]) -> None:
+    request = ChatRequest.parse({"messages": MESSAGES, "tools": [TOOL], **fields})
+    assert request.tools is not None
 
 
 def test_a_wrong_type_is_told_by_path_and_without_the_input() -> None:
@@ -86,6 +108,24 @@ def test_tools_without_a_choice_default_to_auto_and_a_null_choice_stays() -> Non
     assert ChatRequest.parse({"messages": MESSAGES, "tools": [TOOL]}).tool_choice == "auto"
     assert ChatRequest.parse({"messages": MESSAGES, "tools": [TOOL], "tool_choice": None}).tool_choice is None
     assert ChatRequest.parse({"messages": MESSAGES}).tool_choice == "none"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ({"reasoning_content": "r"}, {"reasoning": "r"}),
+        ({"reasoning_content": "r", "reasoning": "n"}, {"reasoning": "n"}),
+        ({"reasoning_content": "r", "reasoning": None}, {"reasoning": "r"}),
+        ({"reasoning_content": None}, {}),
+    ],
+)
+def test_only_chats_read_reasoning_under_its_older_name(
+    written: dict[str, Any], read: dict[str, Any]
+) -> None:
+    answer = {"role": "assistant", "content": "a"}
+    document = {"messages": [answer | written]}
+    assert ChatRequest.parse(document).messages == [answer | read]
+    assert TokenizeChatRequest.parse(document).messages == [answer | written]
 
 
 def test_numbers_are_read_leniently() -> None:

@@ -24,6 +24,8 @@ from render_core.tokenizer.special_tokens import complete_added_tokens, special_
         ("Qwen2TokenizerFast", "qwen3", "Qwen2Tokenizer"),
         ("Qwen2Tokenizer", "qwen3_5", "Qwen3_5Tokenizer"),
         ("GemmaTokenizer", "gemma3_text", "GemmaTokenizer"),
+        ("LlamaTokenizer", "step5", "TokenizersBackend"),
+        ("Qwen2Tokenizer", "step3p7", "TokenizersBackend"),
         (None, "gemma2", "GemmaTokenizer"),
         (None, "unheard_of", "TokenizersBackend"),
     ],

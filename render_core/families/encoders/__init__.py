@@ -20,6 +20,7 @@ class EncoderFamily:
         architectures: entries of config.json's `architectures` that select it without a flag (spec 10.3).
         model_type: config.json's `model_type` that selects it, whatever the flag.
         config_key: a key that the configuration of its models has, which selects it without a flag.
+        has_generic_tokenizer: tokenizer.json is taken as it stands, whatever class the model's files publish.
         module: where its `build` is. Loaded when the family is chosen, so that no other start pays for it.
     """
 
@@ -28,20 +29,27 @@ class EncoderFamily:
     module: str
     model_type: str | None = None
     config_key: str | None = None
+    has_generic_tokenizer: bool = False
 
 
 class _EncoderModule(Protocol):
     def build(self, config: Mapping[str, Any], tokenizer: Tokenizer) -> PromptEncoder: ...
 
 
-def _family(name: str, *architectures: str) -> EncoderFamily:
-    return EncoderFamily(name, frozenset(architectures), f"{__name__}.{name}")
+def _family(name: str, *architectures: str, has_generic_tokenizer: bool = False) -> EncoderFamily:
+    module = f"{__name__}.{name}"
+    return EncoderFamily(name, frozenset(architectures), module, has_generic_tokenizer=has_generic_tokenizer)
 
 
 ENCODER_FAMILIES: Final = (
-    _family("deepseek_v32", "DeepseekV32ForCausalLM"),
-    _family("deepseek_v4", "DeepseekV4ForCausalLM", "DeepseekV4ForConditionalGeneration"),
-    _family("deepseek_v41", "DeepseekV41ForCausalLM"),
+    _family("deepseek_v32", "DeepseekV32ForCausalLM", has_generic_tokenizer=True),
+    _family(
+        "deepseek_v4",
+        "DeepseekV4ForCausalLM",
+        "DeepseekV4ForConditionalGeneration",
+        has_generic_tokenizer=True,
+    ),
+    _family("deepseek_v41", "DeepseekV41ForCausalLM", has_generic_tokenizer=True),
     _family("inkling", "InklingForCausalLM", "InklingForConditionalGeneration"),
     EncoderFamily("mistral", frozenset(), f"{__name__}.mistral", config_key="tekken"),
     EncoderFamily("harmony", frozenset(), f"{__name__}.harmony", model_type="gpt_oss"),

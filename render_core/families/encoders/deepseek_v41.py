@@ -101,7 +101,8 @@ def _turn(message: Message) -> Turn:
     role = message["role"]
     if role not in _ROLES:
         raise RenderError("messages holds a role that this model does not know.", "messages")
-    reasoning = message.get("reasoning")
+    # only /tokenize leaves the older name in place
+    reasoning = message["reasoning"] if "reasoning" in message else message.get("reasoning_content")
     if isinstance(reasoning, str):
         _refuse_image_token(reasoning)
     text = _text(message.get("content"))

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from render_core.conversation.messages import _with_wire_names
+from render_core.conversation.messages import with_call_list
 from render_core.conversation.wire_form import Form, is_function_tool_call, wire_form
 from render_core.errors import InvalidBodyError, RenderError
+from render_core.protocol.chat import with_one_reasoning_name
 
 _ROLES: Final = frozenset({"user", "assistant", "system", "developer", "tool"})
 _INSTRUCTING: Final = ("system", "developer")
@@ -89,7 +90,7 @@ def read_messages(messages: list[Any], *, validated_twice: bool) -> tuple[str | 
 
 
 def _sent(message: Any, path: str, validated_twice: bool) -> _Sent:
-    message = _with_wire_names(message, path)
+    message = with_call_list(with_one_reasoning_name(message), path)
     form = _form(message, path)
     if validated_twice:
         message = {name: value for name, value in message.items() if value is not None}

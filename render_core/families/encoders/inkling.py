@@ -115,7 +115,10 @@ class InklingEncoder:
             name = message.get("name") or names.get(message.get("tool_call_id"), "")
             yield from self._framed(role, _TEXT, "".join(_texts(content)), str(name))
             return
-        if role == "assistant" and (reasoning := message.get("reasoning")):
+        reasoning = message.get("reasoning")
+        if reasoning is None:  # only /tokenize leaves the older name in place
+            reasoning = message.get("reasoning_content")
+        if role == "assistant" and reasoning:
             if not isinstance(reasoning, str):
                 raise RenderError("reasoning must be text.", "messages")
             yield from self._framed(role, _THINKING, reasoning)

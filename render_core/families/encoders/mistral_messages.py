@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from render_core.conversation.messages import _with_wire_names
+from render_core.conversation.messages import with_call_list
 from render_core.conversation.wire_form import wire_form
 from render_core.errors import RenderError
 from render_core.families.encoders.reading import EncodedRequest, normalised_messages
@@ -76,7 +76,7 @@ def read_messages(request: EncodedRequest, continue_final_message: bool) -> list
     is_chat = isinstance(request, ChatRequest)
     normalised = normalised_messages(request, "string")
     messages = [
-        _message(_with_wire_names(sent, "") if is_chat else sent, shown, f"body.messages.{index}", is_chat)
+        _message(with_call_list(sent, "") if is_chat else sent, shown, f"body.messages.{index}", is_chat)
         for index, (sent, shown) in enumerate(zip(request.messages, normalised, strict=True))
     ]
     if not continue_final_message:
@@ -92,7 +92,7 @@ def _message(sent: Mapping[str, Any], shown: Mapping[str, Any], path: str, is_ch
         raise RenderError(f"{path}.role is none that Mistral's format has.", "messages")
     content = _content(sent, path)
     if role == "assistant":
-        content = _thought(content, sent, shown, path)
+        content = _thought(content, sent, path)
         return MistralMessage(role, content, _calls(sent, shown, path, is_chat))
     if sent.get("content") is None:
         raise RenderError(f"{path}.content is missing.", "messages")
@@ -128,14 +128,14 @@ def _chunk(part: Any, path: str) -> Chunk:
     raise RenderError(f"{path}.content holds a part that is neither text nor thinking.", "messages")
 
 
-def _thought(
-    content: tuple[Chunk, ...], sent: Mapping[str, Any], shown: Mapping[str, Any], path: str
-) -> tuple[Chunk, ...]:
-    """The content with the message's reasoning in front of it."""
-    reasoning = shown.get("reasoning")
+def _thought(content: tuple[Chunk, ...], sent: Mapping[str, Any], path: str) -> tuple[Chunk, ...]:
+    """The content with the message's reasoning in front of it. Messages of /tokenize may have it by two names."""
+    reasoning, older = sent.get("reasoning"), sent.get("reasoning_content")
+    if reasoning is None:
+        reasoning = older
     if reasoning is None:
         return content
-    if sent.get("reasoning_content") not in (None, reasoning):  # only /tokenize still has both names
+    if older not in (None, reasoning):
         raise RenderError(f"{path} holds two different kinds of reasoning.", "messages")
     if not isinstance(reasoning, str) or any(isinstance(chunk, Thought) for chunk in content):
         raise RenderError(f"{path} must hold its reasoning once, as text.", "messages")

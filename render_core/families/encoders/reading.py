@@ -35,7 +35,7 @@ def wire_messages(request: EncodedRequest) -> list[Message]:
     """The messages with their content, and every field no API knows, as the client wrote them.
 
     vLLM's renderers of V4.1 and Inkling read these instead of the normalised conversation: parts keep their types
-    and an attribution line in a system message stays. Only tool calls and `reasoning` are the normalised ones.
+    and an attribution line in a system message stays. Only tool calls are the normalised ones.
 
     Raises:
         RenderError: a message is malformed, holds more than text, or holds parts in a form that those renderers
@@ -50,9 +50,7 @@ def wire_messages(request: EncodedRequest) -> list[Message]:
 
 
 def _wire_message(sent: Message, normalised: Message, index: int) -> Message:
-    message = {name: value for name, value in sent.items() if name != "reasoning_content"}
-    if message.get("reasoning") is None and sent.get("reasoning_content") is not None:
-        message["reasoning"] = sent["reasoning_content"]
+    message = dict(sent)
     path = f"body.messages.{index}"
     content = message.get("content")
     if content is not None and not isinstance(content, str) and wire_form(message, path) == "role":

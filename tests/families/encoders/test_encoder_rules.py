@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from render_core.errors import ConfigurationError, RenderError
+from render_core.families.encoder import Prompt
 from render_core.families.encoders.dsml import special_token
 from render_core.protocol.chat import ChatRequest
 from render_core.protocol.tokenize import TokenizeChatRequest
@@ -190,18 +191,35 @@ def test_request_is_left_as_it_was(family: str) -> None:
     assert json.dumps(document) == before
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_tokenize_reads_a_chat_as_rendering_does(family: str) -> None:
+def encodings(family: str, **assistant: Any) -> tuple[Prompt, Prompt]:
+    """The prompts that /tokenize and a rendered chat have with an assistant's message."""
     encoder = encoder_of(family, small_tokenizer())
     document = {
-        "messages": [
-            HELLO,
-            {"role": "assistant", "content": None, "tool_calls": [call("a")], "reasoning_content": "r"},
-        ]
+        "messages": [HELLO, {"role": "assistant", "content": None, **assistant}],
+        "chat_template_kwargs": {"thinking": True},
     }
-    assert encode_request(encoder, TokenizeChatRequest.parse(document)) == encode_request(
-        encoder, ChatRequest.parse(document)
+    return (
+        encode_request(encoder, TokenizeChatRequest.parse(document)),
+        encode_request(encoder, ChatRequest.parse(document)),
     )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_tokenize_reads_a_chat_as_rendering_does(family: str) -> None:
+    tokenized, rendered = encodings(family, tool_calls=[call("a")], reasoning="r")
+    assert tokenized == rendered
+
+
+@pytest.mark.parametrize(
+    ("family", "is_read"),
+    [("deepseek_v32", False), ("deepseek_v4", False), ("deepseek_v41", True), ("inkling", True)],
+)
+def test_tokenize_reads_the_older_name_of_reasoning_where_vllms_encoder_does(
+    family: str, is_read: bool
+) -> None:
+    tokenized, rendered = encodings(family, tool_calls=[call("a")], reasoning_content="r")
+    assert (tokenized == rendered) is is_read
+    assert rendered == encodings(family, tool_calls=[call("a")], reasoning="r")[1]
 
 
 @pytest.mark.parametrize("family", ["deepseek_v4", "deepseek_v41"])
