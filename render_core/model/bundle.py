@@ -24,6 +24,7 @@ from render_core.template.compiled import CompiledTemplate
 from render_core.template.precompiled import compile_ahead, load_compiled
 from render_core.tokenizer.cascade import CascadeEngine, CertifiedEngine
 from render_core.tokenizer.certification import Certificate, certify
+from render_core.tokenizer.engine import Engine
 from render_core.tokenizer.fast import kitoken_file, loader
 from render_core.tokenizer.guard import Guard
 from render_core.tokenizer.reference import ReferenceEngine
@@ -191,7 +192,9 @@ def _certified_engines(
     import tempfile
 
     reference = ReferenceEngine(serialized)
-    added = [token["content"] for token in json.loads(serialized).get("added_tokens") or ()]
+    document = json.loads(serialized)
+    added = [token["content"] for token in document.get("added_tokens") or ()]
+    texts = _vocabulary_texts(document, reference)
     engines: dict[str, Any] = {}
     cold_file: bytes | None = None
     with tempfile.TemporaryDirectory() as folder:
@@ -203,12 +206,22 @@ def _certified_engines(
             except Exception as error:  # noqa: BLE001 (an engine that cannot load it is not used)
                 certificate = Certificate(False, Guard(), 0, 0, f"cannot load this tokenizer: {error}"[:200])
             else:
-                certificate = certify(lambda text: reference.encode(text, False), encode, added)
+                certificate = certify(lambda text: reference.encode(text, False), encode, added, texts)
             tell(f"{engine}: {_verdict(certificate)}")
             engines[engine] = {**certificate.as_manifest(), "version": _version(engine)}
             if engine == _COLD and certificate.exact:
                 cold_file = path.read_bytes()
     return engines, cold_file
+
+
+def _vocabulary_texts(document: Mapping[str, Any], reference: Engine) -> list[str]:
+    """The texts of a vocabulary's ids, if they are no part of a character, and SentencePiece's with their blanks."""
+    vocabulary = document["model"]["vocab"]
+    strings = list(vocabulary) if isinstance(vocabulary, dict) else [entry[0] for entry in vocabulary]
+    ids = vocabulary.values() if isinstance(vocabulary, dict) else range(len(vocabulary))
+    texts = {reference.decode([token_id]) for token_id in ids}
+    texts |= {string.replace("\u2581", " ") for string in strings if "\u2581" in string}
+    return sorted(text for text in texts if text and "\ufffd" not in text)
 
 
 def _verdict(certificate: Certificate) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from render_core.errors import ConfigurationError
 
 FORMAT: Final = "render-core bundle"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 NAME: Final = "manifest.json"
 
 

@@ -23,6 +23,7 @@ from render_core.tokenizer.certification_texts import (
     possible_marks,
     unicode_version,
     used_characters,
+    vocabulary_mixtures,
 )
 from render_core.tokenizer.guard import Guard
 
@@ -32,7 +33,6 @@ _CHUNK: Final = 64
 _LARGE_CHUNK: Final = 1024
 _MAX_GUARDED_CHARACTERS: Final = 2048
 _FUZZ_SEED: Final = 20261129
-_MAX_TOKENS_IN_EVERY_CONTEXT: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,7 @@ def certify(
     reference: Encode,
     engine: Encode,
     added_tokens: Sequence[str],
+    vocabulary: Sequence[str] = (),
     fuzz_count: int = 3000,
     below: int = 0x110000,
 ) -> Certificate:
@@ -75,32 +76,45 @@ def certify(
     Args:
         reference, engine: text to ids, without special tokens around the text.
         added_tokens: the tokenizer's added tokens; each is tried in every context.
-        fuzz_count: seeded mixtures to try.
+        vocabulary: the texts of all its ids, as far as they are texts. Each is tried alone; where one differs the
+            engine merges otherwise than the reference, which no guard could be trusted to fence in.
+        fuzz_count: seeded mixtures to try, of everything and of vocabulary alone.
         below: the code points that are swept; less than all of them is for tests.
     """
-    return _Comparison(reference, engine, added_tokens, below).certificate(fuzz_count)
+    return _Comparison(reference, engine, added_tokens, vocabulary, below).certificate(fuzz_count)
 
 
 class _Comparison:
     """One run of comparisons; grows a guard from what differs."""
 
-    def __init__(self, reference: Encode, engine: Encode, added_tokens: Sequence[str], below: int) -> None:
+    def __init__(
+        self,
+        reference: Encode,
+        engine: Encode,
+        added_tokens: Sequence[str],
+        vocabulary: Sequence[str],
+        below: int,
+    ) -> None:
         self._reference, self._engine = reference, engine
         self._below = below
         self._added_tokens = added_tokens
+        self._vocabulary = vocabulary
         self._texts = self._differing = 0
         self._characters: set[str] = set()
         self._tokens: set[str] = set()
         self._spaced_tokens: set[str] = set()
+        self._trips_on_tokens = Guard().trips
         self._reason = ""
 
     def certificate(self, fuzz_count: int) -> Certificate:
         self._sweep_characters()
         self._sweep_added_tokens()
+        self._sweep_vocabulary()
         for texts in (
             ordinary_texts(),
             normal_form_texts(),
             fuzz_texts(_FUZZ_SEED, fuzz_count, self._added_tokens),
+            vocabulary_mixtures(_FUZZ_SEED, fuzz_count, self._vocabulary, self._added_tokens),
         ):
             self._explain_all(texts)
         return Certificate(not self._reason, self._guard(), self._texts, self._differing, self._reason)
@@ -152,15 +166,24 @@ class _Comparison:
         yield from found or characters  # only together do they differ: all are suspect
 
     def _sweep_added_tokens(self) -> None:
-        tokens = list(self._added_tokens)
-        step = max(1, len(tokens) // _MAX_TOKENS_IN_EVERY_CONTEXT)
-        for index, token in enumerate(tokens):
-            texts = added_token_texts(token) if index % step == 0 else (token, f"a{token} {token}b")
-            differing = [text for text in texts if not self._guard_trips(text) and self._differs(text)]
+        for token in self._added_tokens:
+            differing = [
+                text
+                for text in added_token_texts(token)
+                if not self._guard_trips(text) and self._differs(text)
+            ]
             if self._reason or not differing:
                 continue
             bare = any(self._differs(text) for text in (token, f"{token}{token}", f"a{token}b", f"1{token}2"))
             (self._tokens if bare else self._spaced_tokens).add(token)
+            self._trips_on_tokens = Guard("", tuple(self._tokens), tuple(self._spaced_tokens)).trips
+
+    def _sweep_vocabulary(self) -> None:
+        for text in self._vocabulary:
+            if self._reason:
+                return
+            if not self._guard_trips(text) and self._differs(text):
+                self._reason = f"differs on {text[:40]!r} of the vocabulary"
 
     def _explain_all(self, texts: Iterable[str]) -> None:
         for text in texts:
@@ -179,6 +202,7 @@ class _Comparison:
             self._characters |= suspects
         elif tokens - self._tokens:
             self._tokens |= tokens
+            self._trips_on_tokens = Guard("", tuple(self._tokens), tuple(self._spaced_tokens)).trips
         else:
             self._reason = f"differs on {least[:40]!r}, which no guard explains"
 
@@ -197,9 +221,7 @@ class _Comparison:
         return text
 
     def _guard_trips(self, text: str) -> bool:
-        if not self._characters.isdisjoint(text) or any(token in text for token in self._tokens):
-            return True
-        return bool(self._spaced_tokens) and Guard(spaced_tokens=tuple(self._spaced_tokens)).trips(text)
+        return not self._characters.isdisjoint(text) or self._trips_on_tokens(text)
 
     def _too_many(self) -> bool:
         if len(self._characters) > _MAX_GUARDED_CHARACTERS:

@@ -157,6 +157,20 @@ def fuzz_texts(seed: int, count: int, added_tokens: Sequence[str]) -> Iterator[s
         yield "".join(pieces)
 
 
+def vocabulary_mixtures(
+    seed: int, count: int, vocabulary: Sequence[str], added_tokens: Sequence[str]
+) -> Iterator[str]:
+    """Seeded rows of 3 to 25 vocabulary strings, an eighth of them added tokens: what merges are made of."""
+    if not vocabulary:
+        return
+    chance = random.Random(seed)  # noqa: S311 (it must repeat)
+    for _ in range(count):
+        yield "".join(
+            chance.choice(added_tokens if added_tokens and chance.random() < 0.125 else vocabulary)
+            for _ in range(chance.randint(3, 25))
+        )
+
+
 def _script_pools() -> list[str]:
     """Code points by block of 128, each pool one block."""
     pools: dict[int, list[str]] = {}

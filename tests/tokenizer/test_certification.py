@@ -92,3 +92,32 @@ def test_an_engine_that_fails_on_a_text_is_not_exact_on_it() -> None:
 
     certificate = certify(reference, failing, [], fuzz_count=50, below=0x2000)
     assert certificate.guard.characters == "\u0e01"
+
+
+def test_a_token_that_swallows_its_double_is_guarded_wherever_it_stands() -> None:
+    def doubling(text: str) -> list[int]:
+        return reference(text.replace(TOKEN * 2, TOKEN))
+
+    certificate = certify(reference, doubling, [TOKEN], fuzz_count=50, below=0x200)
+    assert certificate.exact
+    assert certificate.guard.tokens == (TOKEN,)
+
+
+def test_an_engine_that_takes_a_vocabulary_string_for_one_token_is_not_certified() -> None:
+    """As kitoken does with ` YYYY` of Gemma 3, which the merges of that tokenizer do not lead to."""
+
+    def unmerged(text: str) -> list[int]:
+        return [1] if text == " YYYY" else reference(text)
+
+    assert certify(reference, unmerged, [TOKEN], ["the", " Y"], fuzz_count=50, below=0x200).exact
+    certificate = certify(reference, unmerged, [TOKEN], ["the", " YYYY"], fuzz_count=50, below=0x200)
+    assert not certificate.exact
+    assert certificate.reason == "differs on ' YYYY' of the vocabulary"
+
+
+def test_rows_of_vocabulary_strings_are_tried() -> None:
+    def unmerged(text: str) -> list[int]:
+        return reference(text.replace("bc", "cb"))
+
+    assert certify(reference, unmerged, [], ["xyz"], fuzz_count=50, below=0x200).exact
+    assert not certify(reference, unmerged, [], ["ab", "cd"], fuzz_count=50, below=0x200).exact
