@@ -47,10 +47,17 @@ def serve(settings: Settings) -> None:
     check_certificates(settings)
     validate_options(settings.model_options())
     _close(bound_sockets(settings))
-    _log_to_stderr(settings)
+    log_to_stderr(settings)
     if os.getpid() == 1:
         # Process 1 has no default action for signals: a container would not stop while it loads.
         signal.signal(signal.SIGTERM, lambda *_: os._exit(128 + signal.SIGTERM))
+    if settings.workers > 1:
+        from handlers.workers import supervise
+
+        sockets = bound_sockets(settings)
+        logger.info("%d workers start for %s", settings.workers, address(settings, sockets))
+        supervise(settings, uvicorn_options(settings), sockets)
+        return
     from render_core import load_model
 
     _run(load_model(settings.model, settings.model_options()), settings)
@@ -143,7 +150,8 @@ def _close(sockets: Sequence[socket.socket]) -> None:
         each.close()
 
 
-def _log_to_stderr(settings: Settings) -> None:
+def log_to_stderr(settings: Settings) -> None:
+    """The service's own log, without a line for every request unless that is wanted."""
     level = settings.log_level.upper()
     logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("render_core.access").setLevel("INFO" if settings.access_log else "WARNING")
@@ -165,26 +173,9 @@ def _run(model: Model, settings: Settings) -> None:
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            logger.info("render-core %s serves %s", __version__, _address(settings, sockets or []))
+            logger.info("render-core %s serves %s", __version__, address(settings, sockets or []))
 
-    server = Server(
-        uvicorn.Config(
-            create_service(model, settings),
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=DRAIN_SECONDS,
-            ssl_certfile=settings.ssl_certfile,
-            ssl_keyfile=settings.ssl_keyfile,
-            ssl_ca_certs=settings.ssl_ca_certs,
-            ssl_cert_reqs=settings.ssl_cert_reqs,
-            ssl_ciphers=settings.ssl_ciphers,
-        )
-    )
+    server = Server(uvicorn.Config(create_service(model, settings), **uvicorn_options(settings)))
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -195,7 +186,27 @@ def _run(model: Model, settings: Settings) -> None:
     server.run(bound_sockets(settings))
 
 
-def _address(settings: Settings, sockets: Sequence[socket.socket]) -> str:
+def uvicorn_options(settings: Settings) -> dict[str, Any]:
+    """How uvicorn serves, whatever the application."""
+    return {
+        "ws": "none",
+        "lifespan": "on",
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": DRAIN_SECONDS,
+        "ssl_certfile": settings.ssl_certfile,
+        "ssl_keyfile": settings.ssl_keyfile,
+        "ssl_ca_certs": settings.ssl_ca_certs,
+        "ssl_cert_reqs": settings.ssl_cert_reqs,
+        "ssl_ciphers": settings.ssl_ciphers,
+    }
+
+
+def address(settings: Settings, sockets: Sequence[socket.socket]) -> str:
+    """The URL under which the service is found."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     port = sockets[0].getsockname()[1] if sockets else settings.port
     return f"{'https' if settings.ssl_certfile else 'http'}://{host}:{port}"

@@ -197,6 +197,12 @@ class Settings:
     )
     ssl_ciphers: str | None = option(None, values.text, "OpenSSL cipher list for TLS 1.2.", group=TLS)
 
+    workers: int = option(
+        1,
+        values.integer(1, 64),
+        "Processes that serve, each with the model; more than one uses more than one CPU.",
+        group=RUNTIME,
+    )
     renderer_num_workers: int | None = option(
         None, values.integer(1, 1024), "Threads that render; unset: one for each CPU.", group=RUNTIME
     )
