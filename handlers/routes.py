@@ -28,11 +28,16 @@ from handlers.paths import PathNormaliser
 from handlers.request_body import read_json_body
 from handlers.settings import Settings
 from render_core import Model, RequestContext
+from render_core.errors import RenderError
 from render_core.render import detokenize, render_chat, render_completion, tokenize
+from render_core.tokenizer.quick import NotQuickError
 from render_core.version import __version__
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Rendering = Callable[[Model, bytes, RequestContext], bytes]
+
+AT_ONCE_BYTES = 16 * 1024
+"""Bodies of up to some 4,000 tokens."""
 
 RENDERINGS: dict[str, Rendering] = {
     "/v1/chat/completions/render": render_chat,
@@ -105,10 +110,25 @@ def _rendering(render: Rendering, model: Model, settings: Settings, workers: Wor
             now=settings.clock(),
             observation=request.state.observation,
         )
-        answer = await workers.run(render, model, body, context)
+        answer = _at_once(render, model, body, context)
+        if answer is None:
+            answer = await workers.run(render, model, body, context)
         return Response(answer, media_type="application/json")
 
     return endpoint
+
+
+def _at_once(render: Rendering, model: Model, body: bytes, context: RequestContext) -> bytes | None:
+    """The answer to a small request, here on the event loop: handing it to a thread takes longer than rendering it.
+
+    None when it is not small, needs something that takes long, or is wrong: a thread then does it from the beginning.
+    """
+    if model.quick is None or len(body) > AT_ONCE_BYTES:
+        return None
+    try:
+        return render(model.quick, body, context)
+    except (NotQuickError, RenderError):
+        return None
 
 
 async def _empty(request: Request) -> Response:

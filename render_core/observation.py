@@ -27,7 +27,9 @@ class Observation:
         self.seconds: dict[Part, float] = {}
 
     def begin(self) -> None:
-        """Time counts from here."""
+        """Time and tokens count from here; what an attempt before this one left is forgotten."""
+        self.prompt_tokens = 0
+        self.seconds = {}
         self._last = self._clock()
 
     def finish(self, part: Part) -> None:

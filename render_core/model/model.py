@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -22,11 +22,15 @@ from render_core.sampling import generation_defaults
 from render_core.template.budget import TemplateBudget
 from render_core.template.choice import TemplateSet, compile_named, template_set
 from render_core.tokenizer.cascade import CascadeEngine
+from render_core.tokenizer.quick import QuickEngine
 from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer
 
 DEMO_NAME: Final = "render-core-demo"
 _PATIENCE_SECONDS: Final = 2.0
 """How long the hot tokenizer waits for the request that a process was started for."""
+
+_QUICK_TEMPLATE_SECONDS: Final = 0.01
+"""Many times what a template takes for a short conversation."""
 
 _DEMO_ROOT: Final = Path(__file__).resolve().parent.parent / "demo_model"
 
@@ -46,6 +50,8 @@ class Model:
         parser_reason: why these parsers, for the start log.
         encoder: makes the prompts of a family that has no chat template; None for a model with templates.
         sampling_defaults: from generation_config.json and its override.
+        quick: the same model, for renderings that must not take long: they raise NotQuickError, or a RenderError, where
+            this model might take longer. None when it could do nothing quickly.
         output_limit: cap on generated tokens that no request can raise; None for none.
     """
 
@@ -65,6 +71,7 @@ class Model:
     encoder: PromptEncoder | None
     sampling_defaults: Mapping[str, Any]
     output_limit: int | None
+    quick: Model | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -227,7 +234,7 @@ def _assemble(source: str | None, parts: ModelParts, options: ModelOptions) -> M
     )
     encoder = _encoder(parts, options)
     options, parser_reason = with_chosen_parsers(options, parts, encoder)
-    return Model(
+    model = Model(
         served_names=options.served_model_names or parts.served_names or (root,),
         root=root,
         revision=parts.revision,
@@ -248,6 +255,20 @@ def _assemble(source: str | None, parts: ModelParts, options: ModelOptions) -> M
         encoder=encoder,
         sampling_defaults=defaults,
         output_limit=limit_source.get("max_new_tokens"),
+    )
+    return replace(model, quick=_quick(model, parts))
+
+
+def _quick(model: Model, parts: ModelParts) -> Model | None:
+    engine = model.tokenizer.engine
+    if model.encoder is not None or not isinstance(engine, CascadeEngine):
+        return None
+    tokenizer = replace(model.tokenizer, engine=QuickEngine(engine))
+    return replace(
+        model,
+        tokenizer=tokenizer,
+        template_budget=replace(model.template_budget, seconds=_QUICK_TEMPLATE_SECONDS),
+        parsers=model_parsers(model.options, replace(parts, tokenizer=tokenizer)),
     )
 
 

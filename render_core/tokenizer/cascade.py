@@ -119,6 +119,11 @@ class CascadeEngine:
             return "reference"
         return "hot" if self._hot is not None and self._tiers[0][0] == self._hot.name else "cold"
 
+    @property
+    def has_reference(self) -> bool:
+        """Whether the reference engine is loaded."""
+        return self._reference is not None
+
     def wait_until_ready(self) -> None:
         """Return when the cold engine, if there is one, is loaded. Raises what its loading raised."""
         with self._cold_lock:
@@ -155,6 +160,11 @@ class CascadeEngine:
     def encode(self, text: str, add_special_tokens: bool) -> list[int]:
         if self._loading is not None:
             self.wait_until_ready()
+        ids = self.encode_if_ready(text, add_special_tokens)
+        return self._loaded_reference().encode(text, add_special_tokens) if ids is None else ids
+
+    def encode_if_ready(self, text: str, add_special_tokens: bool) -> list[int] | None:
+        """The ids, if a fast engine is loaded and certified for the text; loads nothing and waits for nothing."""
         for _, encode, trips in self._tiers:
             if not trips(text):
                 try:
@@ -163,7 +173,7 @@ class CascadeEngine:
                     break  # a lone surrogate: the reference engine decides
                 self._encoded_once.set()
                 return [*self._prefix, *ids, *self._suffix] if add_special_tokens else ids
-        return self._loaded_reference().encode(text, add_special_tokens)
+        return None
 
     def encode_with_offsets(self, text: str, add_special_tokens: bool) -> tuple[list[int], list[Offset]]:
         return self._loaded_reference().encode_with_offsets(text, add_special_tokens)

@@ -8,14 +8,16 @@ import logging
 import re
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from handlers.routes import RENDERINGS
+from handlers.routes import AT_ONCE_BYTES, RENDERINGS
 from handlers.service import create_service
 from handlers.settings import Settings
-from render_core import Model, RequestContext
+from render_core import Model, RenderError, RequestContext
+from render_core.tokenizer.quick import NotQuickError
 
 CHAT = "/v1/chat/completions/render"
 COMPLETION = "/v1/completions/render"
@@ -279,6 +281,47 @@ def test_rendering_runs_beside_the_event_loop_in_a_bounded_number_of_threads(
         return [response.status_code for response in responses]
 
     assert asyncio.run(statuses()) == [200] * 6
+
+
+class Renders:
+    """Stands in for a render function: tells who is asked, and how the quick model answers."""
+
+    def __init__(self, quick: bytes | Exception) -> None:
+        self._quick = quick
+        self.asked: list[str] = []
+
+    def __call__(self, model: Model, body: bytes, context: RequestContext) -> bytes:
+        is_quick = model.quick is None
+        self.asked.append("quick" if is_quick else "whole")
+        if is_quick and isinstance(self._quick, Exception):
+            raise self._quick
+        return b'"quick"' if is_quick else b'"whole"'
+
+
+@pytest.mark.parametrize(
+    ("quick", "padding", "asked"),
+    [
+        (b"{}", 0, ["quick"]),
+        (b"{}", AT_ONCE_BYTES, ["whole"]),
+        (NotQuickError(), 0, ["quick", "whole"]),
+        (RenderError("wrong, perhaps only in a hurry"), 0, ["quick", "whole"]),
+    ],
+    ids=["small", "large", "not quick", "wrong"],
+)
+def test_small_requests_are_rendered_at_once_if_they_can_be(
+    model: Model,
+    calling: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    quick: bytes | Exception,
+    padding: int,
+    asked: list[str],
+) -> None:
+    renders = Renders(quick)
+    monkeypatch.setitem(RENDERINGS, CHAT, renders)
+    service = create_service(replace(model, quick=replace(model, quick=None)), Settings())
+    response = calling(service)("POST", CHAT, json={**GOOD, "user": "x" * padding})
+    assert response.json() == asked[-1]
+    assert renders.asked == asked
 
 
 def test_client_that_leaves_is_no_error(model: Model, caplog: pytest.LogCaptureFixture) -> None:

@@ -35,8 +35,8 @@ def pack_demo(target: Path) -> Path:
 def quick_certification(monkeypatch: pytest.MonkeyPatch) -> None:
     """Packing sweeps all of Unicode; these tests are about bundles, and sweep a part of it."""
 
-    def quick(reference: Any, engine: Any, added_tokens: Any) -> Any:
-        return certify(reference, engine, added_tokens, fuzz_count=50, below=0x300)
+    def quick(reference: Any, engine: Any, added_tokens: Any, vocabulary: Any) -> Any:
+        return certify(reference, engine, added_tokens, vocabulary, fuzz_count=50, below=0x300)
 
     monkeypatch.setattr(bundles, "certify", quick)
 
@@ -95,7 +95,7 @@ def test_a_bundle_with_an_altered_or_missing_file_does_not_load(bundle: Path, na
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format_version": 2}, "format version 2; this version reads 1"),
+        ({"format_version": 3}, "format version 3; this version reads 2"),
         ({"format": "something"}, "is no manifest"),
         ({"tokenizer": {}}, "cannot be used"),
     ],

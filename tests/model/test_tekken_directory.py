@@ -74,8 +74,8 @@ def test_a_broken_file_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_bundle_renders_what_its_directory_renders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def quick(reference: Any, engine: Any, added_tokens: Any) -> Any:
-        return certify(reference, engine, added_tokens, fuzz_count=50, below=0x300)
+    def quick(reference: Any, engine: Any, added_tokens: Any, vocabulary: Any) -> Any:
+        return certify(reference, engine, added_tokens, vocabulary, fuzz_count=50, below=0x300)
 
     monkeypatch.setattr(bundles, "certify", quick)
     root = directory(tmp_path / "m")
