@@ -179,11 +179,17 @@ class _Comparison:
             self._trips_on_tokens = Guard("", tuple(self._tokens), tuple(self._spaced_tokens)).trips
 
     def _sweep_vocabulary(self) -> None:
-        for text in self._vocabulary:
+        """Try every vocabulary string as all the text between two added tokens, where an engine may look it up."""
+        strings = [text for text in self._vocabulary if not self._guard_trips(text)]
+        separator = next((token for token in self._added_tokens if not self._guard_trips(f"a{token}b")), None)
+        size = 1 if separator is None else _CHUNK
+        for start in range(0, len(strings), size):
             if self._reason:
                 return
-            if not self._guard_trips(text) and self._differs(text):
-                self._reason = f"differs on {text[:40]!r} of the vocabulary"
+            chunk = strings[start : start + size]
+            if self._differs((separator or "").join(chunk)):
+                one = next((text for text in chunk if self._differs(text)), None)
+                self._reason = f"differs on {(one or chunk[0])[:40]!r} of the vocabulary"
 
     def _explain_all(self, texts: Iterable[str]) -> None:
         for text in texts:
