@@ -50,6 +50,13 @@ def unexpected(error: Exception) -> Response:
     return error_response(500, "InternalServerError", "Internal server error")
 
 
+def stopping() -> Response:
+    """503 for a request that was still on its way when the server had to end."""
+    return error_response(
+        503, "ServiceUnavailableError", "The server is stopping", headers={"Connection": "close"}
+    )
+
+
 async def on_render_error(request: Request, error: Exception) -> Response:
     """The answer to a RenderError."""
     assert isinstance(error, RenderError)

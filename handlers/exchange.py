@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import secrets
@@ -13,7 +14,7 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handlers.envelope import unexpected
+from handlers.envelope import stopping, unexpected
 from render_core.observation import Observation
 
 access_logger = logging.getLogger("render_core.access")
@@ -110,6 +111,9 @@ class Exchange:
 
         try:
             await self._app(scope, receive, answer)
+        except asyncio.CancelledError:  # the server stops, and no longer waits for this one
+            if not status:
+                await stopping()(scope, receive, answer)
         except Exception as error:  # noqa: BLE001 (the last resort)
             response = unexpected(error)
             if not status:

@@ -18,7 +18,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -54,11 +54,13 @@ class Workers:
         self._number = settings.renderer_num_workers or os.cpu_count() or 1
         self._executor: ThreadPoolExecutor | None = None
 
-    async def run(self, render: Rendering, model: Model, body: bytes, context: RequestContext) -> bytes:
-        """What `render` returns or raises, from a thread, once one is free."""
+    def start(
+        self, render: Rendering, model: Model, body: bytes, context: RequestContext
+    ) -> asyncio.Future[bytes]:
+        """What `render` returns or raises, from a thread, once one is free. Can be cancelled until then."""
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self._number, thread_name_prefix="render")
-        return await asyncio.get_running_loop().run_in_executor(self._executor, render, model, body, context)
+        return asyncio.get_running_loop().run_in_executor(self._executor, render, model, body, context)
 
     def close(self) -> None:
         """Lets running work end by itself and drops what has not begun."""
@@ -112,10 +114,26 @@ def _rendering(render: Rendering, model: Model, settings: Settings, workers: Wor
         )
         answer = _at_once(render, model, body, context)
         if answer is None:
-            answer = await workers.run(render, model, body, context)
+            answer = await _unless_client_leaves(request, workers.start(render, model, body, context))
         return Response(answer, media_type="application/json")
 
     return endpoint
+
+
+async def _unless_client_leaves(request: Request, rendering: asyncio.Future[bytes]) -> bytes:
+    """The rendered answer. Nobody's requests must not keep others waiting: one that has not begun is dropped.
+
+    Raises ClientDisconnect, and what the rendering raises.
+    """
+    leaving = asyncio.ensure_future(request.receive())
+    try:
+        await asyncio.wait((rendering, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if not rendering.done():
+            raise ClientDisconnect
+        return rendering.result()
+    finally:
+        rendering.cancel()
+        leaving.cancel()
 
 
 def _at_once(render: Rendering, model: Model, body: bytes, context: RequestContext) -> bytes | None:

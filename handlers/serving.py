@@ -188,7 +188,10 @@ def _run(model: Model, settings: Settings) -> None:
 
 def uvicorn_options(settings: Settings) -> dict[str, Any]:
     """How uvicorn serves, whatever the application."""
+    from handlers.http_protocol import HttpProtocol
+
     return {
+        "http": HttpProtocol,
         "ws": "none",
         "lifespan": "on",
         "log_config": None,

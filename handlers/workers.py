@@ -29,9 +29,15 @@ def supervise(settings: Settings, options: dict[str, Any], sockets: list[socket.
     Args:
         options: of `uvicorn.Config`.
         sockets: bound; every worker accepts from them.
+
+    Raises:
+        ConfigurationError: a worker could not start; it has said why.
     """
     config = Config(WorkerService(settings), factory=True, workers=settings.workers, **options)
-    Multiprocess(config, sockets).run()
+    supervisor = Multiprocess(config, sockets)
+    supervisor.run()
+    if any(process.exitcode == STARTUP_FAILURE for process in supervisor.processes):
+        raise ConfigurationError("a worker could not start")
 
 
 @dataclass(frozen=True, slots=True)

@@ -341,6 +341,71 @@ def test_client_that_leaves_is_no_error(model: Model, caplog: pytest.LogCaptureF
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []
 
 
+def test_what_a_client_left_behind_is_not_rendered(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end = threading.Event()
+    rendered: list[bytes] = []
+
+    def render(model: Model, body: bytes, context: RequestContext) -> bytes:
+        rendered.append(body)
+        assert may_end.wait(30)
+        return b"{}"
+
+    monkeypatch.setitem(RENDERINGS, CHAT, render)
+    app = create_service(model, Settings(renderer_num_workers=1))
+
+    async def request(body: bytes, *, leaves: bool) -> None:
+        messages: list[dict[str, Any]] = [{"type": "http.request", "body": body}]
+
+        async def receive() -> dict[str, Any]:
+            if messages:
+                return messages.pop()
+            if not leaves:
+                await asyncio.Event().wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            return None
+
+        headers = [(b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": CHAT, "headers": headers, "query_string": b""}
+        await app(scope, receive, send)
+
+    async def several() -> None:
+        first = asyncio.ensure_future(request(b"first", leaves=False))
+        await asyncio.sleep(0.05)
+        await asyncio.gather(*(request(b"left", leaves=True) for _ in range(20)))
+        last = asyncio.ensure_future(request(b"last", leaves=False))
+        may_end.set()
+        await asyncio.gather(first, last)
+
+    asyncio.run(several())
+    assert rendered == [b"first", b"last"]
+
+
+def test_a_request_that_the_server_gives_up_gets_an_envelope(model: Model) -> None:
+    app = create_service(model, Settings())
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def cancelled() -> None:
+        headers = [(b"content-type", b"application/json")]
+        scope = {"type": "http", "method": "POST", "path": CHAT, "headers": headers, "query_string": b""}
+        task = asyncio.ensure_future(app(scope, receive, send))
+        await asyncio.sleep(0.05)
+        task.cancel()
+        await task
+
+    asyncio.run(cancelled())
+    assert sent[0]["status"] == 503
+    assert json.loads(sent[1]["body"])["error"]["code"] == 503
+
+
 def test_access_log_tells_what_happened_and_not_what_was_said(
     call: Any, caplog: pytest.LogCaptureFixture
 ) -> None:

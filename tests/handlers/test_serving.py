@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -219,6 +220,75 @@ def test_refused_bodies_do_not_spoil_the_connection(guarded_address: str) -> Non
 @pytest.mark.parametrize("userinfo", ["k%2F1:@", "anyone:k%2F1@"])
 def test_basic_credentials_in_the_address(guarded_address: str, userinfo: str) -> None:
     assert httpx.get(guarded_address.replace("//", f"//{userinfo}") + "/v1/models").status_code == 200
+
+
+def exchange(address: str, sent: bytes) -> tuple[int, dict[str, object], bool]:
+    """Status, error and whether the connection was closed, for bytes sent as they are."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), timeout=SECONDS) as connection:
+        with contextlib.suppress(ConnectionError):  # it may be closed before all is sent
+            connection.sendall(sent)
+        received = b""
+        with contextlib.suppress(ConnectionError):
+            while chunk := connection.recv(65536):
+                received += chunk
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert b"content-type: application/json" in head
+    return int(head.split()[1]), json.loads(body)["error"], b"connection: close" in head.lower()
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"FOO / HTTP/1.1\r\nHost: x\r\n\r\n", 400),
+        (b"POST /tokenize HTTP/1.1\r\nHost: x\r\nContent-Length: nine\r\n\r\n", 400),
+        (b"GET /" + b"a" * 2_000_000, 431),
+        (b"GET / HTTP/1.1\r\nX-Long: " + b"a" * 2_000_000, 431),
+        (b"GET / HTTP/1.1\r\n" + b"X-Many: a\r\n" * 200_000, 431),
+    ],
+    ids=["method", "length", "long line", "long header", "many headers"],
+)
+def test_what_is_no_request_gets_an_envelope(guarded_address: str, sent: bytes, status: int) -> None:
+    answered, error, closed = exchange(guarded_address, sent)
+    assert (answered, error["code"], closed) == (status, status, True)
+    assert httpx.get(f"{guarded_address}/health").status_code == 200
+
+
+def test_long_bodies_do_not_count_as_headers(start: Start) -> None:
+    address = address_of(start("--port", "0"))
+    with httpx.Client(base_url=address) as client:  # one connection
+        for _ in range(3):
+            body = {**GOOD, "user": "x" * 1_000_000}
+            assert client.post(CHAT, json=body).status_code == 200
+
+
+def test_workers_share_the_address_and_are_replaced(start: Start) -> None:
+    port = free_port()
+    process = start("--port", str(port), "--workers", "2")
+    address = f"http://127.0.0.1:{port}"
+    workers = [worker_of(process), worker_of(process)]
+    assert httpx.post(address + CHAT, json=GOOD).status_code == 200
+    os.kill(workers[0], signal.SIGKILL)
+    assert worker_of(process) not in workers
+    assert [httpx.post(address + CHAT, json=GOOD).status_code for _ in range(4)] == [200] * 4
+    assert end(process) == 0
+    assert not is_open(port)
+
+
+def test_workers_that_cannot_start_end_the_service(start: Start, tmp_path: Path) -> None:
+    process = start(str(tmp_path), "--port", "0", "--workers", "2")
+    assert process.wait(SECONDS) != 0
+    assert process.stderr is not None
+    assert "Traceback" not in process.stderr.read()
+
+
+def worker_of(process: subprocess.Popen[str]) -> int:
+    """The next worker that says it is ready."""
+    assert process.stderr is not None
+    while line := process.stderr.readline():
+        if found := re.search(r"worker (\d+) is ready", line):
+            return int(found[1])
+    raise AssertionError("the process has ended")
 
 
 def test_no_credentials(guarded_address: str) -> None:
