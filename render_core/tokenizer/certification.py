@@ -181,7 +181,8 @@ class _Comparison:
     def _sweep_vocabulary(self) -> None:
         """Try every vocabulary string as all the text between two added tokens, where an engine may look it up."""
         strings = [text for text in self._vocabulary if not self._guard_trips(text)]
-        separator = next((token for token in self._added_tokens if not self._guard_trips(f"a{token}b")), None)
+        # Beside white space too it must be harmless: some of the strings are nothing else.
+        separator = next((token for token in self._added_tokens if not self._guard_trips(f" {token} ")), None)
         size = 1 if separator is None else _CHUNK
         for start in range(0, len(strings), size):
             if self._reason:
