@@ -16,7 +16,6 @@ import orjson
 from handlers.exchange import Exchanged
 
 NAMESPACE = "RenderCore"
-PARTS = ("read", "prompt", "tokenize", "answer")
 
 
 @dataclass(frozen=True, slots=True)

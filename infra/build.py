@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from infra.bundles import MODELS, PYTHON, REPOSITORY, REQUIREMENTS, packed
+from infra.bundles import MODELS, PYTHON, REPOSITORY, REQUIREMENTS, packed, tell
 from infra.models import ARCHITECTURES, DeployedModel, read_deployment
 from render_core.errors import ConfigurationError
 
@@ -45,7 +45,7 @@ def build_model(model: DeployedModel, target: Path, architecture: str) -> None:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     _compile(target)
     if model.is_baked:
-        shutil.copytree(packed(model, tell=_tell), target / "bundle")
+        shutil.copytree(packed(model, tell=tell), target / "bundle")
 
 
 def _install(target: Path, architecture: str) -> None:
@@ -111,13 +111,9 @@ def main() -> int:
             build_model(model, target, given.architecture or model.architecture)
         _make_readable(target)
     except ConfigurationError as error:
-        _tell(" ".join(str(error).split()))
+        tell(" ".join(str(error).split()))
         return 2
     return 0
-
-
-def _tell(line: str) -> None:
-    print("render-core:", line, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -114,14 +114,15 @@ def main(names: Sequence[str]) -> int:
     try:
         deployment = read_deployment(MODELS)
         for name in names:
-            packed(deployment.model(name), tell=_tell)
+            packed(deployment.model(name), tell=tell)
     except ConfigurationError as error:
-        _tell(" ".join(str(error).split()))
+        tell(" ".join(str(error).split()))
         return 2
     return 0
 
 
-def _tell(line: str) -> None:
+def tell(line: str) -> None:
+    """Says a line to whoever runs a command."""
     print("render-core:", line, file=sys.stderr)
 
 

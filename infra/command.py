@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
-from pathlib import Path
 from typing import Final
 
-from infra.bundles import pack_all
+from infra.bundles import MODELS, REPOSITORY, pack_all, tell
 from infra.generation import with_generated_parts
 from infra.models import read_deployment
 
-REPOSITORY: Final = Path(__file__).resolve().parent.parent
-MODELS: Final = REPOSITORY / "infra" / "models.toml"
 TEMPLATE: Final = REPOSITORY / "template.yaml"
 
 
@@ -26,15 +22,11 @@ def run(given: Namespace) -> int:
     wanted = with_generated_parts(written, deployment)
     if given.check:
         if written != wanted:
-            _tell("template.yaml does not fit infra/models.toml: run `render-core infra` and commit it")
+            tell("template.yaml does not fit infra/models.toml: run `render-core infra` and commit it")
         return int(written != wanted)
     if written != wanted:
         TEMPLATE.write_text(wanted, encoding="utf-8")
-        _tell("template.yaml brought up to date")
+        tell("template.yaml brought up to date")
     if not given.template_only:
         pack_all(deployment)
     return 0
-
-
-def _tell(line: str) -> None:
-    print("render-core:", line, file=sys.stderr)

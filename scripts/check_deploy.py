@@ -92,12 +92,18 @@ def emulator(work: Path) -> Iterator[int]:
     """MiniStack on a free port of the loopback address, and of no other."""
     port = free_port()
     variables = {"BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(port), "LAMBDA_EXECUTOR": "local"}
-    log = work / "ministack.log"
+    with listening(tool("ministack"), port, work / "ministack.log", {**variables, "TMPDIR": str(work)}):
+        yield port
+
+
+@contextlib.contextmanager
+def listening(command: list[str], port: int, log: Path, variables: dict[str, str]) -> Iterator[None]:
+    """A process that listens on a port, with what it starts, while the context lasts; its log is shown on failure."""
     with log.open("w") as output:
         process = subprocess.Popen(
-            tool("ministack"),
+            command,
             cwd=REPOSITORY,
-            env={**os.environ, **variables, "TMPDIR": str(work)},
+            env={**os.environ, **variables},
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -106,9 +112,9 @@ def emulator(work: Path) -> Iterator[int]:
         until = time.monotonic() + START_SECONDS
         while not answers(port):
             if process.poll() is not None or time.monotonic() > until:
-                sys.exit(f"{log.read_text()}\nMiniStack did not start")
-            time.sleep(0.2)
-        yield port
+                sys.exit(f"nothing listens on port {port}")
+            time.sleep(0.1)
+        yield
     except BaseException:
         print(log.read_text()[-6000:], file=sys.stderr)
         raise

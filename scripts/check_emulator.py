@@ -12,12 +12,9 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
-import os
 import secrets
-import subprocess
 import sys
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,11 +25,10 @@ from check_deploy import (
     CHAT,
     FUNCTIONS,
     REQUEST,
-    START_SECONDS,
-    answers,
     build,
     expect,
     free_port,
+    listening,
     tool,
 )
 
@@ -73,27 +69,8 @@ def emulated(artifact: Path, handler: str, variables: dict[str, str]) -> Iterato
         "PYTHONPATH": str(artifact),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            command,
-            env={**os.environ, **lambda_variables, **variables},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        until = time.monotonic() + START_SECONDS
-        while not answers(port):
-            if process.poll() is not None or time.monotonic() > until:
-                sys.exit("the emulator did not start")
-            time.sleep(0.1)
+    with listening(command, port, log, {**lambda_variables, **variables}):
         yield port
-    except BaseException:
-        print(log.read_text()[-6000:], file=sys.stderr)
-        raise
-    finally:
-        os.killpg(process.pid, 15)
-        process.wait()
 
 
 def invoke(port: int, event: dict[str, Any]) -> Any:
