@@ -10,10 +10,10 @@ import importlib.util
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from infra.models import DeployedModel, Deployment, read_deployment
 from render_core.errors import ConfigurationError
@@ -74,17 +74,17 @@ def _is_repository(source: str | None) -> bool:
 
 def _is_fetched(model: DeployedModel, target: Path) -> bool:
     """Whether there is a bundle of this very commit: then the Hub need not be asked."""
-    if model.revision is None or not manifests.is_bundle(target):
+    document = _document(target)
+    if model.revision is None or document is None:
         return False
-    inputs = manifests.read_manifest(target).document["inputs"]
-    return _is_current(target, {"name": model.source, "revision": model.revision}, inputs)
+    return _is_current(target, {"name": model.source, "revision": model.revision}, document["inputs"])
 
 
 def _is_current(target: Path, source: dict[str, str | None], inputs: dict[str, str]) -> bool:
     """Whether there is a bundle of this source with these files, made by this code, this Python and these libraries."""
-    if not (manifests.is_bundle(target) and _mark(target).is_file()):
+    document = _document(target)
+    if document is None or not _mark(target).is_file():
         return False
-    document = manifests.read_manifest(target).document
     versions = {
         name: __version__ if name == "render-core" else version(name) for name in document["packed_with"]
     }
@@ -96,6 +96,14 @@ def _is_current(target: Path, source: dict[str, str | None], inputs: dict[str, s
         and magics <= {_MAGIC}
         and _mark(target).read_text() == _packing_code()
     )
+
+
+def _document(target: Path) -> Mapping[str, Any] | None:
+    """The manifest of the bundle in a folder; None when there is none, or one of another format."""
+    try:
+        return manifests.read_manifest(target).document if manifests.is_bundle(target) else None
+    except ConfigurationError:
+        return None
 
 
 def _mark(target: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,13 @@ def test_models_have_bundles_of_their_own(pack: Pack) -> None:
 def test_bundle_of_other_code_is_packed_again(pack: Pack, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     pack(DeployedModel(name="demo"))
     monkeypatch.setattr(bundles, what, ("render_core/model",) if what == "_PACKING" else "other")
+    assert len(pack(DeployedModel(name="demo"))) == 1
+
+
+def test_bundle_of_another_format_is_packed_again(pack: Pack) -> None:
+    pack(DeployedModel(name="demo"))
+    manifest = bundles.BUNDLES / "demo" / manifests.NAME
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format_version": 1}))
     assert len(pack(DeployedModel(name="demo"))) == 1
 
 
