@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
-from render_core.conversation.content import template_content
-from render_core.conversation.tool_calls import template_tool_calls
+from render_core.conversation.content import BILLING_HEADER, template_content
+from render_core.conversation.tool_calls import template_tool_calls, usual_tool_calls
 from render_core.conversation.wire_form import wire_form
 from render_core.errors import InvalidBodyError, RenderError
 from render_core.template.content_format import ContentFormat
 
 Message = dict[str, Any]
+
+_NONE: Final[frozenset[str]] = frozenset()
+_USUAL_MEMBERS: Final[dict[str, frozenset[str]]] = {
+    "system": frozenset({"role", "content"}),
+    "user": frozenset({"role", "content"}),
+    "assistant": frozenset({"role", "content", "tool_calls"}),
+    "tool": frozenset({"role", "content", "tool_call_id"}),
+}
 
 
 def template_messages(messages: list[Any], content_format: ContentFormat, model_name: str) -> list[Message]:
@@ -23,9 +31,37 @@ def template_messages(messages: list[Any], content_format: ContentFormat, model_
         RenderError: the conversation holds what this service cannot render.
     """
     return [
-        _template_message(message, f"body.messages.{index}", content_format, model_name)
+        _usual_message(message, content_format)
+        or _template_message(message, f"body.messages.{index}", content_format, model_name)
         for index, message in enumerate(messages)
     ]
+
+
+def _usual_message(message: Any, content_format: ContentFormat) -> Message | None:
+    """A message with its role's own members only, all of the plainest type; None for any other.
+
+    Long conversations consist of these. What is read of them is what `_template_message` reads.
+    """
+    if type(message) is not dict:
+        return None
+    role, content = message.get("role"), message.get("content")
+    if type(role) is not str or type(content) is not str or not message.keys() <= _USUAL_MEMBERS.get(role, _NONE):
+        return None
+    if role == "tool":
+        call_id = message.get("tool_call_id")
+        return {"role": role, "content": content, "tool_call_id": call_id} if type(call_id) is str else None
+    if role == "system" and content.startswith(BILLING_HEADER):
+        return None
+    shown: Message = {
+        "role": role,
+        "content": content if content_format == "string" else [{"type": "text", "text": content}],
+    }
+    if tool_calls := message.get("tool_calls"):
+        calls = usual_tool_calls(tool_calls)
+        if calls is None:
+            return None
+        shown["tool_calls"] = calls
+    return shown
 
 
 def _template_message(message: Any, path: str, content_format: ContentFormat, model_name: str) -> Message:

@@ -22,6 +22,27 @@ def template_tool_calls(tool_calls: list[Any], path: str) -> list[dict[str, Any]
     return [_template_tool_call(call, f"{path}.tool_calls.{index}") for index, call in enumerate(tool_calls)]
 
 
+def usual_tool_calls(tool_calls: Any) -> list[dict[str, Any]] | None:
+    """The same for a list of calls that have OpenAI's members and no others; None for anything else."""
+    if type(tool_calls) is not list:
+        return None
+    shown = []
+    for call in tool_calls:
+        if type(call) is not dict or len(call) != 3 or call.get("type") != "function":
+            return None
+        function, call_id = call.get("function"), call.get("id")
+        if type(function) is not dict or len(function) != 2 or type(call_id) is not str:
+            return None
+        name, arguments = function.get("name"), function.get("arguments")
+        if type(name) is not str or type(arguments) is not str:
+            return None
+        read = _plain_arguments(arguments)
+        if read is None:
+            return None
+        shown.append({"id": call_id, "function": {"arguments": read, "name": name}, "type": "function"})
+    return shown
+
+
 def _template_tool_call(call: Any, path: str) -> dict[str, Any]:
     if not is_function_tool_call(call):
         if isinstance(call, dict) and call.get("type") == "custom" and isinstance(call.get("custom"), dict):
@@ -44,13 +65,8 @@ def template_arguments(arguments: str, path: str) -> dict[str, Any]:
     """
     if not arguments:
         return {}
-    if not has_long_integer(arguments):
-        try:
-            parsed = orjson.loads(arguments)
-        except ValueError:
-            pass  # json reads some texts that orjson refuses
-        else:
-            return parsed if isinstance(parsed, dict) else {}
+    if (plain := _plain_arguments(arguments)) is not None:
+        return plain
     try:
         parsed = json.loads(arguments)
     except json.JSONDecodeError:
@@ -58,3 +74,14 @@ def template_arguments(arguments: str, path: str) -> dict[str, Any]:
     except (RecursionError, ValueError):
         raise RenderError(f"{path}.function.arguments cannot be read.", "tool_calls") from None
     return parsed if isinstance(parsed, dict) else {}
+
+
+def _plain_arguments(arguments: str) -> dict[str, Any] | None:
+    """Arguments that orjson reads as an object, and as json would; None for any others."""
+    if has_long_integer(arguments):
+        return None
+    try:
+        parsed = orjson.loads(arguments)
+    except ValueError:
+        return None  # json reads some texts that orjson refuses
+    return parsed if type(parsed) is dict else None

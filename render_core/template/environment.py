@@ -14,12 +14,14 @@ from jinja2.exceptions import TemplateError
 from jinja2.ext import Extension, LoopControlExtension
 from jinja2.runtime import Context, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.utils import Namespace, missing
 
 from render_core.template.attributes import is_readable
 from render_core.template.calls import call_object
 from render_core.template.checks import metered_tests
 from render_core.template.filters import metered_filters
 from render_core.template.formatting import FormatMethod
+from render_core.template.shortcuts import DICT_ATTRIBUTES
 from render_core.template.weight import check_key
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from render_core.template.meter import Meter
     from render_core.template.operations import Operations
 
-_DICT_ATTRIBUTES: Final = frozenset(dir(dict))
+_members: Final = object.__getattribute__
 _STRFTIME_CHARS_PER_CHAR: Final = 256
 _FORMAT_METHODS: Final = frozenset({"format", "format_map"})
 
@@ -99,11 +101,14 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """`obj.attribute`"""
-        if type(obj) is dict and attribute not in _DICT_ATTRIBUTES:
+        if type(obj) is dict and attribute not in DICT_ATTRIBUTES:
             try:
                 return obj[attribute]
             except KeyError:
                 return self.undefined(obj=obj, name=attribute)
+        if type(obj) is Namespace and not attribute.startswith("_"):
+            value = _members(obj, "_Namespace__attrs").get(attribute, missing)
+            return self.undefined(obj=obj, name=attribute) if value is missing else value
         try:
             value = getattr(obj, attribute)
         except AttributeError:
@@ -113,7 +118,7 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
     def getitem(self, obj: Any, argument: Any) -> Any:
         """`obj[argument]`"""
         try:
-            if type(obj) is dict and type(argument) is str:
+            if (type(obj) is dict and type(argument) is str) or (type(obj) is list and type(argument) is int):
                 return obj[argument]
             check_key(argument)
             if type(obj) is not type:  # dict[...] would be a type that has all attributes of dict

@@ -17,7 +17,19 @@ from render_core.template.meter import Meter
 
 Function = Callable[..., Any]
 
-_PLAIN_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+
+
+def _plain_encoder() -> Callable[[Any], str]:
+    """json.dumps(..., ensure_ascii=False) of values without cycles, its encoder made once instead of at every call."""
+    make: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
+    plain = json.JSONEncoder(ensure_ascii=False)
+    if make is None:
+        return plain.encode
+    write = make(None, plain.default, json.encoder.encode_basestring, None, ": ", ", ", False, False, True)  # type: ignore[attr-defined]
+    return lambda value: "".join(write(value, 0))
+
+
+_encoded: Final = _plain_encoder()
 
 
 def metered_filters() -> dict[str, Function]:
@@ -84,7 +96,7 @@ def _tojson(
     meter: Meter = context.meter  # type: ignore[attr-defined]
     if ensure_ascii is False and indent is None and separators is None and sort_keys is False:
         meter.text_size(x)
-        text = _PLAIN_ENCODER.encode(x)
+        text = _encoded(x)
     else:
         _expect_layout(meter, x, indent, separators)
         text = json.dumps(

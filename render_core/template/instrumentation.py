@@ -12,9 +12,11 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, Final
 
 from jinja2 import nodes
-from jinja2.compiler import CodeGenerator, Frame
+from jinja2.compiler import Frame
 from jinja2.defaults import DEFAULT_NAMESPACE
 from jinja2.idtracking import VAR_LOAD_RESOLVE
+
+from render_core.template.shortcuts import ShortcutCodeGenerator, conditions
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -37,11 +39,12 @@ _OTHERS: Final = (
     "keep",
     "key",
     "spread",
+    "text",
     "tick",
     "ticked",
 )
 
-# Names that Jinja's generated code calls, and the operations that take their place.
+# Names that generated code uses, most of them Jinja's own, and the operations that take their place.
 _REPLACED: Final = {
     "str": "text",
     "concat": "concat",
@@ -49,6 +52,9 @@ _REPLACED: Final = {
     "markup_join": "joined_markup",
     "escape": "escaped",
     "Macro": "macro",
+    "LoopContext": "loop",
+    "ListLoop": "list_loop_class",
+    "Str": "text_class",
 }
 _NAMES: Final = {name: name for name in (*_BINARY.values(), *_UNARY.values(), *_OTHERS)} | _REPLACED
 
@@ -67,10 +73,12 @@ class Plan:
     Attributes:
         wrapped: expressions whose value goes through an operation.
         ticks: bodies of code that may run any number of times, with the number of nodes in them.
+        conditions: expressions of which only the truth matters.
     """
 
     wrapped: dict[int, str] = field(default_factory=dict)
     ticks: dict[int, int] = field(default_factory=dict)
+    conditions: set[int] = field(default_factory=set)
 
 
 def plan(template: nodes.Template) -> Plan:
@@ -79,9 +87,10 @@ def plan(template: nodes.Template) -> Plan:
     Raises:
         TooDeepError
     """
-    made = Plan()
+    by_level = list(_by_level(template))
+    made = Plan(conditions=conditions(by_level))
     sizes: dict[int, int] = {}
-    for node in reversed(list(_by_level(template))):
+    for node in reversed(by_level):
         sizes[id(node)] = 1 + sum(sizes[id(child)] for child in node.iter_child_nodes())
         made.wrapped.update((id(child), operation) for child, operation in _wrapped_by(node))
         if isinstance(node, nodes.For | nodes.Macro | nodes.CallBlock | nodes.Block):
@@ -135,7 +144,7 @@ def _is_constant(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Const)
 
 
-class MeteredCodeGenerator(CodeGenerator):
+class MeteredCodeGenerator(ShortcutCodeGenerator):
     """Jinja's code generator, following a plan.
 
     Attributes:
@@ -145,7 +154,7 @@ class MeteredCodeGenerator(CodeGenerator):
 
     def __init__(self, environment: Environment, instrumentation: Plan) -> None:
         self._code = StringIO()
-        super().__init__(environment, None, None, self._code, optimized=False)
+        super().__init__(environment, self._code, instrumentation.conditions)
         self.undeclared: set[str] = set()
         self._plan = instrumentation
 
@@ -157,6 +166,7 @@ class MeteredCodeGenerator(CodeGenerator):
     def write_commons(self) -> None:
         super().write_commons()
         self.writeline("operations = context.operations")
+        self.writeline("attribute, item = environment.getattr, environment.getitem")
         for name, operation in _NAMES.items():
             self.writeline(f"{name} = operations.{operation}")
 

@@ -13,12 +13,14 @@ from jinja2.runtime import Macro, Undefined, markup_join
 from markupsafe import Markup, escape
 
 from render_core.template.formatting import expect_printf
+from render_core.template.loops import ListLoop, loop_over
 from render_core.template.meter import TINY_CHARS, Meter
 from render_core.template.weight import check_key, weigh
 
 _TEXTS: Final = (str, bytes)
 _SEQUENCES: Final = (list, tuple)
 _SHORT_CHARS: Final = 4096
+_WORD: Final = 1 << 63
 _SCALARS: Final = frozenset({bool, int, float, type(None), Undefined})
 _ESCAPED_CHARS_PER_CHAR: Final = 6
 _MAX_CHAINED_NODES: Final = 10_000
@@ -28,6 +30,10 @@ class Operations:
     """The operations of one rendering."""
 
     __slots__ = ("_keep", "_keep_text", "_macros", "_meter", "concat", "keep", "tick")
+
+    text_class = str
+    list_loop_class = ListLoop
+    loop = staticmethod(loop_over)
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
@@ -82,6 +88,8 @@ class Operations:
             if len(text) > TINY_CHARS:
                 self._keep_text(text)
             return text
+        if type(left) is int and type(right) is int:
+            return self._number(left + right)
         if isinstance(left, _SEQUENCES) and isinstance(right, _SEQUENCES):
             self._meter.expect_items(len(left) + len(right))
         return self._keep(left + right)
@@ -98,12 +106,17 @@ class Operations:
         return text
 
     def subtract(self, left: Any, right: Any) -> Any:
+        if type(left) is int and type(right) is int:
+            return self._number(left - right)
         if type(left) not in _SCALARS and isinstance(left, Set):
             right = self._meter.listed(right)
             for values in (left, right):
                 for value in values if isinstance(values, Iterable) else ():
                     check_key(value)
         return self._keep(left - right)
+
+    def _number(self, value: int) -> int:
+        return value if -_WORD < value < _WORD else self._keep(value)
 
     def multiply(self, left: Any, right: Any) -> Any:
         count, other = (left, right) if isinstance(left, int) else (right, left)
