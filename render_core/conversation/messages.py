@@ -45,7 +45,11 @@ def _usual_message(message: Any, content_format: ContentFormat) -> Message | Non
     if type(message) is not dict:
         return None
     role, content = message.get("role"), message.get("content")
-    if type(role) is not str or type(content) is not str or not message.keys() <= _USUAL_MEMBERS.get(role, _NONE):
+    if (
+        type(role) is not str
+        or type(content) is not str
+        or not message.keys() <= _USUAL_MEMBERS.get(role, _NONE)
+    ):
         return None
     if role == "tool":
         call_id = message.get("tool_call_id")

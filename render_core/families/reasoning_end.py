@@ -6,6 +6,8 @@ import enum
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from render_core.tokenizer.packed_ids import blocks_from_end
+
 TokenIds = tuple[int, ...]
 
 
@@ -41,11 +43,14 @@ class MarkerScan:
     def last(self, ids: Sequence[int]) -> Marker | None:
         """The marker that begins last, or None."""
         known = self.by_first
-        for back, token in enumerate(reversed(ids), start=1):
-            if token not in known:
+        end = len(ids)
+        for block in blocks_from_end(ids):
+            end -= len(block)
+            if known.keys().isdisjoint(block):
                 continue
-            at = len(ids) - back
-            for sequence, marker in known[token]:
-                if len(sequence) == 1 or tuple(ids[at : at + len(sequence)]) == sequence:
-                    return marker
+            for at in reversed(range(len(block))):
+                for sequence, marker in known.get(block[at], ()):
+                    start = end + at
+                    if len(sequence) == 1 or tuple(ids[start : start + len(sequence)]) == sequence:
+                        return marker
         return None

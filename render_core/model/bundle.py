@@ -25,7 +25,7 @@ from render_core.template.precompiled import compile_ahead, load_compiled
 from render_core.tokenizer.cascade import CascadeEngine, CertifiedEngine
 from render_core.tokenizer.certification import Certificate, certify
 from render_core.tokenizer.engine import Engine
-from render_core.tokenizer.fast import kitoken_file, loader
+from render_core.tokenizer.fast import encoder_to_certify, kitoken_file, loader
 from render_core.tokenizer.guard import Guard
 from render_core.tokenizer.reference import ReferenceEngine
 from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, load_reference
@@ -202,7 +202,7 @@ def _certified_engines(
             path = Path(folder) / _ENGINE_FILES[engine]
             try:
                 path.write_bytes(kitoken_file(serialized) if engine == _COLD else serialized)
-                encode = loader(engine)(path)
+                encode = encoder_to_certify(engine, path)
             except Exception as error:  # noqa: BLE001 (an engine that cannot load it is not used)
                 certificate = Certificate(False, Guard(), 0, 0, f"cannot load this tokenizer: {error}"[:200])
             else:

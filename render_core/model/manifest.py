@@ -12,7 +12,7 @@ from typing import Any, Final
 from render_core.errors import ConfigurationError
 
 FORMAT: Final = "render-core bundle"
-FORMAT_VERSION: Final = 2
+FORMAT_VERSION: Final = 3
 NAME: Final = "manifest.json"
 
 

@@ -11,6 +11,7 @@ import orjson
 from render_core.errors import RenderError
 from render_core.protocol.sampling_fields import SamplingFields
 from render_core.tokenizer.lengths import Tokens
+from render_core.tokenizer.packed_ids import PackedIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +66,23 @@ def encode_answer(document: Any) -> bytes:
         RenderError: a text of the request that travels on holds a lone surrogate, which has no UTF-8 form.
     """
     try:
-        return orjson.dumps(document)
+        return orjson.dumps(document, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY)
     except TypeError:
         pass
     try:
-        return json.dumps(document, separators=(",", ":"), ensure_ascii=False).encode()
+        return json.dumps(document, separators=(",", ":"), ensure_ascii=False, default=_listed).encode()
     except UnicodeEncodeError:
         raise RenderError("The request holds a lone surrogate, which no answer can carry.") from None
+
+
+def _plain(value: Any) -> Any:
+    """Packed ids as an array of numbers, which orjson can write."""
+    if isinstance(value, PackedIds):
+        return value.array
+    raise TypeError
+
+
+def _listed(value: Any) -> list[int]:
+    if isinstance(value, PackedIds):
+        return list(value)
+    raise TypeError

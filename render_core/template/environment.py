@@ -118,7 +118,9 @@ class MeteredEnvironment(ImmutableSandboxedEnvironment):
     def getitem(self, obj: Any, argument: Any) -> Any:
         """`obj[argument]`"""
         try:
-            if (type(obj) is dict and type(argument) is str) or (type(obj) is list and type(argument) is int):
+            if type(obj) is dict and type(argument) is str:
+                return obj[argument]
+            if type(obj) is list and type(argument) is int:
                 return obj[argument]
             check_key(argument)
             if type(obj) is not type:  # dict[...] would be a type that has all attributes of dict

@@ -18,14 +18,13 @@ from render_core.template.meter import Meter
 Function = Callable[..., Any]
 
 
-
 def _plain_encoder() -> Callable[[Any], str]:
     """json.dumps(..., ensure_ascii=False) of values without cycles, its encoder made once instead of at every call."""
     make: Any = json.encoder.c_make_encoder  # type: ignore[attr-defined]
     plain = json.JSONEncoder(ensure_ascii=False)
     if make is None:
         return plain.encode
-    write = make(None, plain.default, json.encoder.encode_basestring, None, ": ", ", ", False, False, True)  # type: ignore[attr-defined]
+    write = make(None, plain.default, json.encoder.encode_basestring, None, ": ", ", ", False, False, True)
     return lambda value: "".join(write(value, 0))
 
 

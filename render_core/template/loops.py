@@ -11,6 +11,9 @@ from jinja2.runtime import LoopContext, Undefined
 class ListLoop(LoopContext):
     """Jinja's LoopContext for a list that does not change meanwhile: same members, same values."""
 
+    _iterable: list[Any]
+    _length: int
+
     def __init__(
         self, items: list[Any], undefined: type[Undefined], recurse: Any = None, depth0: int = 0
     ) -> None:
@@ -19,17 +22,19 @@ class ListLoop(LoopContext):
         self._undefined = undefined
         self._recurse = recurse
         self.depth0 = depth0
-        self._iterator = self._numbered()
+        self._iterator: Iterator[Any] = self._numbered()
 
     def _numbered(self) -> Iterator[tuple[Any, ListLoop]]:
-        for self.index0, item in enumerate(self._iterable):
+        for index, item in enumerate(self._iterable):
+            self.index0 = index
             yield item, self
 
     def __iter__(self) -> Iterator[tuple[Any, ListLoop]]:  # type: ignore[override]
         return self._iterator
 
     def __next__(self) -> tuple[Any, ListLoop]:
-        return next(self._iterator)
+        item, loop = next(self._iterator)
+        return item, loop
 
     def __repr__(self) -> str:
         return f"<LoopContext {self.index}/{self.length}>"

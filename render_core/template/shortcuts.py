@@ -62,11 +62,21 @@ class ShortcutCodeGenerator(CodeGenerator):
         super().__init__(environment, None, None, stream, optimized=False)
         self._conditions = conditions
         self._methods: set[int] = set()
+        self._shortcuts: dict[type[nodes.Node], Any] = {
+            nodes.Output: self._visit_output,
+            nodes.Call: self._visit_call,
+            nodes.Getattr: self._visit_getattr,
+            nodes.Getitem: self._visit_getitem,
+            nodes.Test: self._visit_test,
+        }
 
-    def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
+    def get_visitor(self, node: nodes.Node) -> Any:
+        return self._shortcuts.get(type(node)) or super().get_visitor(node)
+
+    def _visit_output(self, node: nodes.Output, frame: Frame) -> None:
         """Texts that a sum puts together are written one after the other instead; any other sum is computed."""
         if frame.require_output_check or frame.eval_ctx.volatile or frame.eval_ctx.autoescape:
-            super().visit_Output(node, frame)
+            self.visit_Output(node, frame)
             return
         plain: list[nodes.Expr] = []
         for child in node.nodes:
@@ -75,11 +85,11 @@ class ShortcutCodeGenerator(CodeGenerator):
                 plain.append(child)
                 continue
             if plain:
-                super().visit_Output(nodes.Output(plain, lineno=node.lineno), frame)
+                self.visit_Output(nodes.Output(plain, lineno=node.lineno), frame)
                 plain = []
             self._write_sum(child, operands, frame)
         if plain:
-            super().visit_Output(nodes.Output(plain, lineno=node.lineno), frame)
+            self.visit_Output(nodes.Output(plain, lineno=node.lineno), frame)
 
     def _write_sum(self, node: nodes.Expr, operands: list[nodes.Expr], frame: Frame) -> None:
         texts: list[str] = []
@@ -103,15 +113,15 @@ class ShortcutCodeGenerator(CodeGenerator):
         self.outdent()
         self.writeline("else:")
         self.indent()
-        super().visit_Output(nodes.Output([node], lineno=node.lineno), frame)
+        self.visit_Output(nodes.Output([node], lineno=node.lineno), frame)
         self.outdent()
 
-    def visit_Call(self, node: nodes.Call, frame: Frame, **options: Any) -> None:
+    def _visit_call(self, node: nodes.Call, frame: Frame) -> None:
         if isinstance(node.node, nodes.Getattr):
             self._methods.add(id(node.node))
-        super().visit_Call(node, frame, **options)
+        self.visit_Call(node, frame)
 
-    def visit_Getattr(self, node: nodes.Getattr, frame: Frame) -> None:
+    def _visit_getattr(self, node: nodes.Getattr, frame: Frame) -> None:
         if isinstance(node.node, nodes.Name) and node.node.name == "loop" and node.attr in _LOOP_MEMBERS:
             loop = frame.symbols.ref("loop")
             self.write(f"({loop}.{node.attr} if type({loop}) is ListLoop else ")
@@ -122,16 +132,16 @@ class ShortcutCodeGenerator(CodeGenerator):
         else:
             self._write_member("attribute", node, node.node, node.attr, frame)
 
-    def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:
+    def _visit_getitem(self, node: nodes.Getitem, frame: Frame) -> None:
         if isinstance(node.arg, nodes.Const) and type(node.arg.value) is str:
             self._write_member("item", node, node.node, node.arg.value, frame)
         else:
-            super().visit_Getitem(node, frame)
+            self.visit_Getitem(node, frame)
 
-    def visit_Test(self, node: nodes.Test, frame: Frame) -> None:
+    def _visit_test(self, node: nodes.Test, frame: Frame) -> None:
         member = _member(node.node)
         if member is None or node.name not in _OF_MISSING or node.args or node.kwargs or node.dyn_args:
-            super().visit_Test(node, frame)
+            self.visit_Test(node, frame)
             return
         operation, owner, name = member
         test = self.tests[node.name]
@@ -152,7 +162,9 @@ class ShortcutCodeGenerator(CodeGenerator):
         else:
             self.write(") is Str else text(v))")
 
-    def _write_member(self, operation: str, node: nodes.Expr, owner: nodes.Expr, name: str, frame: Frame) -> None:
+    def _write_member(
+        self, operation: str, node: nodes.Expr, owner: nodes.Expr, name: str, frame: Frame
+    ) -> None:
         """A member of what is most often a dict. What is missing counts as false: a condition asks no further."""
         found = f"v.get({name!r})" if id(node) in self._conditions else f"v[{name!r}]"
         expected = "" if id(node) in self._conditions else f" and {name!r} in v"

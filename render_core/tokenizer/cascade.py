@@ -20,6 +20,7 @@ from typing import Final, Literal
 from render_core.tokenizer.engine import Engine, Offset
 from render_core.tokenizer.fast import Encoder
 from render_core.tokenizer.guard import Guard
+from render_core.tokenizer.packed_ids import surrounded
 
 _BACKGROUND_NICENESS: Final = 10
 
@@ -157,13 +158,13 @@ class CascadeEngine:
             encode("ready")  # what is built at the first call is built here
             self._tiers = (_tier(self._hot, encode), *self._tiers)
 
-    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+    def encode(self, text: str, add_special_tokens: bool) -> Sequence[int]:
         if self._loading is not None:
             self.wait_until_ready()
         ids = self.encode_if_ready(text, add_special_tokens)
         return self._loaded_reference().encode(text, add_special_tokens) if ids is None else ids
 
-    def encode_if_ready(self, text: str, add_special_tokens: bool) -> list[int] | None:
+    def encode_if_ready(self, text: str, add_special_tokens: bool) -> Sequence[int] | None:
         """The ids, if a fast engine is loaded and certified for the text; loads nothing and waits for nothing."""
         for _, encode, trips in self._tiers:
             if not trips(text):
@@ -172,7 +173,7 @@ class CascadeEngine:
                 except UnicodeEncodeError:
                     break  # a lone surrogate: the reference engine decides
                 self._encoded_once.set()
-                return [*self._prefix, *ids, *self._suffix] if add_special_tokens else ids
+                return surrounded(self._prefix, ids, self._suffix) if add_special_tokens else ids
         return None
 
     def encode_with_offsets(self, text: str, add_special_tokens: bool) -> tuple[list[int], list[Offset]]:

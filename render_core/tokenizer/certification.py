@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 from render_core.tokenizer.certification_texts import (
@@ -27,7 +28,7 @@ from render_core.tokenizer.certification_texts import (
 )
 from render_core.tokenizer.guard import Guard
 
-Encode = Callable[[str], list[int]]
+Encode = Callable[[str], Sequence[int]]
 
 _CHUNK: Final = 64
 _LARGE_CHUNK: Final = 1024
@@ -117,6 +118,7 @@ class _Comparison:
             vocabulary_mixtures(_FUZZ_SEED, fuzz_count, self._vocabulary, self._added_tokens),
         ):
             self._explain_all(texts)
+        self._try_long_text(fuzz_count)
         return Certificate(not self._reason, self._guard(), self._texts, self._differing, self._reason)
 
     def _guard(self) -> Guard:
@@ -191,6 +193,17 @@ class _Comparison:
             if self._differs((separator or "").join(chunk)):
                 one = next((text for text in chunk if self._differs(text)), None)
                 self._reason = f"differs on {(one or chunk[0])[:40]!r} of the vocabulary"
+
+    def _try_long_text(self, fuzz_count: int) -> None:
+        """Try one text of everything, far longer than any before: an engine may cut such a one to share out the work."""
+        texts = chain(
+            ordinary_texts(),
+            fuzz_texts(_FUZZ_SEED, fuzz_count, self._added_tokens),
+            vocabulary_mixtures(_FUZZ_SEED, fuzz_count, self._vocabulary, self._added_tokens),
+        )
+        long = "\n".join(text for text in texts if not self._guard_trips(text))
+        if not self._reason and not self._guard_trips(long) and self._differs(long):
+            self._reason = f"differs on a text of {len(long)} characters"
 
     def _explain_all(self, texts: Iterable[str]) -> None:
         for text in texts:

@@ -19,7 +19,7 @@ class Engine(Protocol):
         """The library that answers, for logs."""
         ...
 
-    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+    def encode(self, text: str, add_special_tokens: bool) -> Sequence[int]:
         """Token ids of a text; with `add_special_tokens` the post-processor adds what it adds (a BOS, say)."""
         ...
 

@@ -5,30 +5,51 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from render_core.errors import ConfigurationError
+from render_core.tokenizer.packed_ids import packer
+
+_LEAST_PACKED_CHARS: Final = 4096
 
 
 class Encoder(Protocol):
     """Encodes a text to token ids, added tokens in it included. Raises UnicodeEncodeError for lone surrogates."""
 
-    def __call__(self, text: str) -> list[int]: ...
+    def __call__(self, text: str) -> Sequence[int]: ...
 
 
-def load_fastokens(path: Path) -> Encoder:
-    """The hot engine: slow to load, fastest to encode; both release the GIL."""
-    import fastokens
+class Fastokens:
+    """The hot engine: slow to load, fastest to encode; both release the GIL. An Encoder."""
 
-    tokenizer = fastokens.Tokenizer.from_file(str(path))
+    def __init__(self, path: Path) -> None:
+        import fastokens
 
-    def encode(text: str) -> list[int]:
-        ids: list[int] = tokenizer.encode(text, False).ids
+        self._tokenizer = fastokens.Tokenizer.from_file(str(path))
+        self._pack = packer()
+
+    def __call__(self, text: str) -> Sequence[int]:
+        if self._pack is None or len(text) < _LEAST_PACKED_CHARS:
+            return self._listed(text)
+        packed: Sequence[int] = self._pack(self._packed(text))
+        return packed
+
+    def in_every_way(self, text: str) -> list[int]:
+        """The ids as all ways of this class to encode give them. Raises ValueError when these differ."""
+        ids = self._listed(text)
+        if memoryview(self._packed(text)).cast("I").tolist() != ids:
+            raise ValueError("the engine's ways to encode differ")
         return ids
 
-    return encode
+    def _listed(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, False).ids
+        return ids
+
+    def _packed(self, text: str) -> bytes:
+        packed: bytes = self._tokenizer.encode_batch_flat([text], False)[0]
+        return packed
 
 
 def load_kitoken(path: Path) -> Encoder:
@@ -77,7 +98,7 @@ def import_kitoken() -> Any:
     return importlib.import_module(name)
 
 
-LOADERS: Final[dict[str, Callable[[Path], Encoder]]] = {"fastokens": load_fastokens, "kitoken": load_kitoken}
+LOADERS: Final[dict[str, Callable[[Path], Encoder]]] = {"fastokens": Fastokens, "kitoken": load_kitoken}
 
 
 def loader(engine: str) -> Callable[[Path], Encoder]:
@@ -91,3 +112,9 @@ def loader(engine: str) -> Callable[[Path], Encoder]:
     if engine == "kitoken":
         import_kitoken()  # by the caller, who may be the main thread; the loading may be done by one that ends
     return LOADERS[engine]
+
+
+def encoder_to_certify(engine: str, path: Path) -> Encoder:
+    """A fast engine that encodes each text in all the ways it ever would. Raises ValueError where these differ."""
+    encode = loader(engine)(path)
+    return encode.in_every_way if isinstance(encode, Fastokens) else encode

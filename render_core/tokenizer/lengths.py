@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,7 @@ Side = Literal["left", "right"]
 class Tokens:
     """A tokenized prompt: ids, and character offsets into the text when they were asked for."""
 
-    ids: list[int]
+    ids: Sequence[int]
     offsets: list[Offset] | None = None
 
 
@@ -84,6 +85,7 @@ def encode_text(
     skipped = 0
     if rules is not None:
         text, skipped = _fit_characters(tokenizer, text, rules)
+    ids: Sequence[int]
     offsets: list[Offset] | None = None
     try:
         if with_offsets:

@@ -23,7 +23,7 @@ class QuickEngine:
     def name(self) -> str:
         return self._cascade.name
 
-    def encode(self, text: str, add_special_tokens: bool) -> list[int]:
+    def encode(self, text: str, add_special_tokens: bool) -> Sequence[int]:
         ids = self._cascade.encode_if_ready(text, add_special_tokens)
         return self._refuse() if ids is None else ids
 

@@ -95,7 +95,7 @@ def test_a_bundle_with_an_altered_or_missing_file_does_not_load(bundle: Path, na
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format_version": 3}, "format version 3; this version reads 2"),
+        ({"format_version": 2}, "format version 2; this version reads 3"),
         ({"format": "something"}, "is no manifest"),
         ({"tokenizer": {}}, "cannot be used"),
     ],

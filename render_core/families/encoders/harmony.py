@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -128,11 +128,11 @@ class HarmonyEncoder:
         ids.append(self._call if message.is_call else self._end)
         return ids
 
-    def _header_ids(self, text: str) -> list[int]:
+    def _header_ids(self, text: str) -> Sequence[int]:
         """Ids of what many requests share. They are kept, and not to be changed."""
         return self._cached_ids(text) if len(text) <= _CACHED_LENGTH else self._ordinary_ids(text)
 
-    def _ordinary_ids(self, text: str) -> list[int]:
+    def _ordinary_ids(self, text: str) -> Sequence[int]:
         """Ids of a text in which no special token is read."""
         if "<|" not in text:
             return self._engine.encode(text, False)

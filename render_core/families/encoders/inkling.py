@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -143,7 +143,7 @@ class InklingEncoder:
             self.token_ids[_END],
         ]
 
-    def _encoded(self, text: str) -> list[int]:
+    def _encoded(self, text: str) -> Sequence[int]:
         try:
             return self.engine.encode(text, False)
         except TypeError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from render_core.errors import ConfigurationError, RenderError
@@ -95,7 +95,7 @@ class MistralEncoder:
             )
         return {"reasoning_effort": wanted}
 
-    def _ids(self, piece: Piece) -> list[int]:
+    def _ids(self, piece: Piece) -> Sequence[int]:
         if isinstance(piece, Special):
             token_id = self._token_ids.get(piece.token)
             if token_id is None:
