@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import orjson
-
 from render_core.conversation.wire_form import is_function_tool_call
 from render_core.errors import InvalidBodyError, RenderError
-from render_core.protocol.body import has_long_integer
+from render_core.protocol.body import read_fast
 
 
 def template_tool_calls(tool_calls: list[Any], path: str) -> list[dict[str, Any]]:
@@ -77,11 +75,9 @@ def template_arguments(arguments: str, path: str) -> dict[str, Any]:
 
 
 def _plain_arguments(arguments: str) -> dict[str, Any] | None:
-    """Arguments that orjson reads as an object, and as json would; None for any others."""
-    if has_long_integer(arguments):
-        return None
+    """Arguments that the fast reader reads as an object; None for any others."""
     try:
-        parsed = orjson.loads(arguments)
+        parsed = read_fast(arguments)
     except ValueError:
-        return None  # json reads some texts that orjson refuses
+        return None
     return parsed if type(parsed) is dict else None

@@ -9,23 +9,42 @@ import orjson
 
 from render_core.errors import InvalidBodyError
 
-# orjson reads integers beyond 64 bits as floats; templates print them, so their digits are tokens.
-_LONG_DIGITS: Final = 19
-_ZEROS: Final = b"0" * _LONG_DIGITS
-_DIGITS_TO_ZEROS: Final = bytes(
-    ord("0") if chr(byte).isdecimal() and byte < 128 else 32 for byte in range(256)
-)
+_WORD: Final = float(1 << 63)
+_LONG_LIST: Final = 64
 
 
-def has_long_integer(text: str | bytes) -> bool:
-    """Whether a JSON text may hold an integer beyond 64 bits, which only the exact reader keeps.
+def read_fast(text: str | bytes) -> Any:
+    """Parse JSON where the fast reader gives what Python's json module would.
 
-    A search in a translated copy takes a tenth of the time of a regular expression for 19 digits.
+    Raises:
+        ValueError: it does not, or the text is no JSON.
     """
-    if len(text) < _LONG_DIGITS:
-        return False
-    raw = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    return _ZEROS in raw.translate(_DIGITS_TO_ZEROS)
+    value = orjson.loads(text)
+    if _holds_large_float(value):
+        # An integer beyond 64 bits is read so. Templates print it, so its digits are tokens.
+        raise ValueError("a number that only the exact reader keeps")
+    return value
+
+
+def _holds_large_float(value: Any) -> bool:
+    containers = [value] if isinstance(value, dict | list) else []
+    if type(value) is float and not -_WORD < value < _WORD:
+        return True
+    while containers:
+        container = containers.pop()
+        if type(container) is dict:
+            values = container.values()
+        elif len(container) > _LONG_LIST and {*map(type, container)} <= {int, str}:
+            continue
+        else:
+            values = container
+        for part in values:
+            kind = type(part)
+            if kind is dict or kind is list:
+                containers.append(part)
+            elif kind is float and not -_WORD < part < _WORD:
+                return True
+    return False
 
 
 def decode_body(body: bytes) -> Any:
@@ -39,11 +58,10 @@ def decode_body(body: bytes) -> Any:
     """
     if not body.strip():
         raise InvalidBodyError("The request body is empty; a JSON object is required.", "body")
-    if not has_long_integer(body):
-        try:
-            return orjson.loads(body)
-        except orjson.JSONDecodeError:
-            pass  # the exact reader below either accepts it or says where it is wrong
+    try:
+        return read_fast(body)
+    except ValueError:
+        pass  # the exact reader below either accepts it or says where it is wrong
     try:
         return json.loads(body.decode("utf-8-sig"))
     except json.JSONDecodeError as error:

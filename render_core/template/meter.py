@@ -16,7 +16,7 @@ from jinja2 import Undefined
 
 from render_core.template.budget import BudgetExceededError, TemplateBudget
 from render_core.template.ledger import Ledger
-from render_core.template.weight import Weight, weigh
+from render_core.template.weight import Weight, printed_size, text_weight, weigh
 
 # Texts up to this length are not counted: whatever keeps many of them is.
 TINY_CHARS: Final = 128
@@ -129,9 +129,14 @@ class Meter:
         self.work(weight.nodes * _CHAR_STEPS_PER_STEP + weight.chars)
         return weight
 
+    def _printed_size(self, value: Any) -> int:
+        nodes, chars = text_weight(value, self._max_items)
+        self.work(nodes * _CHAR_STEPS_PER_STEP + chars)
+        return printed_size(nodes, chars)
+
     def text_size(self, value: Any) -> int:
         """About the length of the value's text. Refuses a value whose text would be too long."""
-        chars = len(value) if type(value) is str else self.weigh(value).printed
+        chars = len(value) if type(value) is str else self._printed_size(value)
         self.expect_text(chars)
         return chars
 

@@ -31,7 +31,12 @@ class Weight(NamedTuple):
     @property
     def printed(self) -> int:
         """About the length of its text, as repr or JSON."""
-        return self.chars + 4 * self.nodes
+        return printed_size(self.nodes, self.chars)
+
+
+def printed_size(nodes: int, chars: int) -> int:
+    """About the length of a value's text, as repr or JSON."""
+    return chars + 4 * nodes
 
 
 def weigh(value: Any, max_nodes: int) -> Weight:
@@ -40,6 +45,15 @@ def weigh(value: Any, max_nodes: int) -> Weight:
     Raises:
         BudgetExceededError: it has more than `max_nodes` nodes; so a value that contains itself always fails.
     """
+    return Weight(*_weighed(value, max_nodes))
+
+
+def text_weight(value: Any, max_nodes: int) -> tuple[int, int]:
+    """The nodes and chars of `weigh`, for who needs no more."""
+    return _weighed(value, max_nodes)[:2]
+
+
+def _weighed(value: Any, max_nodes: int) -> tuple[int, int, int]:
     nodes = chars = depth = 0
     level = [value]
     while level:
@@ -50,13 +64,17 @@ def weigh(value: Any, max_nodes: int) -> Weight:
             kind = type(item)
             if kind is str:
                 chars += len(item)
+            elif kind is int:
+                chars += item.bit_length() // 3 + 2
             elif kind is dict:
-                parts.extend(item)
+                try:
+                    chars += len("".join(item))
+                    nodes += len(item)
+                except TypeError:  # not all keys are texts
+                    parts.extend(item)
                 parts.extend(item.values())
             elif kind in _ITERABLES:
                 parts.extend(item)
-            elif kind is int:
-                chars += item.bit_length() // 3 + 2
             else:
                 chars += _other(item, parts)
             if nodes + len(parts) > max_nodes:

@@ -195,7 +195,7 @@ class _Comparison:
                 self._reason = f"differs on {(one or chunk[0])[:40]!r} of the vocabulary"
 
     def _try_long_text(self, fuzz_count: int) -> None:
-        """Try one text of everything, far longer than any before: an engine may cut such a one to share out the work."""
+        """Try one text of everything, far longer than any before: an engine may cut such a one up."""
         texts = chain(
             ordinary_texts(),
             fuzz_texts(_FUZZ_SEED, fuzz_count, self._added_tokens),
