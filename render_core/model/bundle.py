@@ -7,7 +7,7 @@ chat templates with their compiled code, and a manifest. The same input gives th
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -24,6 +24,8 @@ from render_core.template.compiled import CompiledTemplate
 from render_core.template.precompiled import compile_ahead, load_compiled
 from render_core.tokenizer.cascade import CascadeEngine, CertifiedEngine
 from render_core.tokenizer.certification import Certificate, certify
+from render_core.tokenizer.certification_texts import cut_texts
+from render_core.tokenizer.cuts import holds, provable_cuts
 from render_core.tokenizer.engine import Engine
 from render_core.tokenizer.fast import encoder_to_certify, kitoken_file, loader
 from render_core.tokenizer.guard import Guard
@@ -95,7 +97,11 @@ def pack(
             "render-core": __version__,
             **{name: _version(name) for name in ("tokenizers", _COLD, _HOT, "jinja2")},
         },
-        "tokenizer": {**_tokenizer_facts(build_tokenizer(prepared)), "engines": engines},
+        "tokenizer": {
+            **_tokenizer_facts(build_tokenizer(prepared)),
+            "engines": engines,
+            "cuts": _cuts(prepared.serialized, files.templates.values()),
+        },
         "templates": templates,
         "served_names": list(options.served_names),
         "parsers": {"tool_call": options.tool_call_parser, "reasoning": options.reasoning_parser},
@@ -175,7 +181,8 @@ def _certified(manifest: Manifest, engine: str) -> CertifiedEngine | None:
     if certificate is None or not certificate["exact"] or certificate["version"] != _version(engine):
         return None
     path = manifest.path(_ENGINE_FILES[engine])
-    return CertifiedEngine(engine, partial(loader(engine), path), Guard.from_manifest(certificate["guard"]))
+    load = loader(engine, manifest.document["tokenizer"]["cuts"])
+    return CertifiedEngine(engine, partial(load, path), Guard.from_manifest(certificate["guard"]))
 
 
 def _templates(manifest: Manifest) -> dict[str, CompiledTemplate]:
@@ -212,6 +219,16 @@ def _certified_engines(
             if engine == _COLD and certificate.exact:
                 cold_file = path.read_bytes()
     return engines, cold_file
+
+
+def _cuts(serialized: bytes, templates: Iterable[str]) -> list[str]:
+    """Added tokens before which long texts may be cut, each tried."""
+    reference = ReferenceEngine(serialized)
+    return [
+        token
+        for token in provable_cuts(json.loads(serialized), templates)
+        if holds(token, cut_texts(token), lambda text: reference.encode(text, False))
+    ]
 
 
 def _vocabulary_texts(document: Mapping[str, Any], reference: Engine) -> list[str]:

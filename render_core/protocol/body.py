@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -32,12 +33,11 @@ def _holds_large_float(value: Any) -> bool:
         return True
     while containers:
         container = containers.pop()
+        values: Iterable[Any] = container
         if type(container) is dict:
             values = container.values()
         elif len(container) > _LONG_LIST and {*map(type, container)} <= {int, str}:
             continue
-        else:
-            values = container
         for part in values:
             kind = type(part)
             if kind is dict or kind is list:

@@ -157,6 +157,12 @@ def fuzz_texts(seed: int, count: int, added_tokens: Sequence[str]) -> Iterator[s
         yield "".join(pieces)
 
 
+def cut_texts(token: str) -> Iterator[str]:
+    """Texts with one added token in many places: every context of it, and seeded mixtures."""
+    yield from added_token_texts(token)
+    yield from fuzz_texts(seed=len(token), count=500, added_tokens=(token,))
+
+
 def vocabulary_mixtures(
     seed: int, count: int, vocabulary: Sequence[str], added_tokens: Sequence[str]
 ) -> Iterator[str]:

@@ -6,13 +6,17 @@ import importlib
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
 from render_core.errors import ConfigurationError
+from render_core.tokenizer.cuts import Cuts
 from render_core.tokenizer.packed_ids import packer
 
 _LEAST_PACKED_CHARS: Final = 4096
+_PIECE_CHARS: Final = 32 * 1024
+_MAX_PIECES: Final = 16
 
 
 class Encoder(Protocol):
@@ -22,12 +26,21 @@ class Encoder(Protocol):
 
 
 class Fastokens:
-    """The hot engine: slow to load, fastest to encode; both release the GIL. An Encoder."""
+    """The hot engine: slow to load, fastest to encode; both release the GIL. An Encoder.
 
-    def __init__(self, path: Path) -> None:
+    Long texts are cut where that makes no difference, and their pieces shared out over the processor's cores.
+    """
+
+    def __init__(self, path: Path, cut_tokens: Sequence[str] = ()) -> None:
+        """
+        Args:
+            path: tokenizer.json.
+            cut_tokens: what `cuts.provable_cuts` found.
+        """
         import fastokens
 
         self._tokenizer = fastokens.Tokenizer.from_file(str(path))
+        self._cuts = Cuts(cut_tokens)
         self._pack = packer()
 
     def __call__(self, text: str) -> Sequence[int]:
@@ -48,7 +61,8 @@ class Fastokens:
         return ids
 
     def _packed(self, text: str) -> bytes:
-        packed: bytes = self._tokenizer.encode_batch_flat([text], False)[0]
+        pieces = self._cuts.pieces(text, min(_MAX_PIECES, len(text) // _PIECE_CHARS))
+        packed: bytes = self._tokenizer.encode_batch_flat(pieces, False)[0]
         return packed
 
 
@@ -101,8 +115,11 @@ def import_kitoken() -> Any:
 LOADERS: Final[dict[str, Callable[[Path], Encoder]]] = {"fastokens": Fastokens, "kitoken": load_kitoken}
 
 
-def loader(engine: str) -> Callable[[Path], Encoder]:
+def loader(engine: str, cut_tokens: Sequence[str] = ()) -> Callable[[Path], Encoder]:
     """The loader of a fast engine by name.
+
+    Args:
+        cut_tokens: for an engine that cuts texts.
 
     Raises:
         ConfigurationError: no such engine.
@@ -111,7 +128,7 @@ def loader(engine: str) -> Callable[[Path], Encoder]:
         raise ConfigurationError(f"Unknown tokenizer engine {engine!r}; known are: {', '.join(LOADERS)}.")
     if engine == "kitoken":
         import_kitoken()  # by the caller, who may be the main thread; the loading may be done by one that ends
-    return LOADERS[engine]
+    return partial(Fastokens, cut_tokens=cut_tokens) if engine == "fastokens" else LOADERS[engine]
 
 
 def encoder_to_certify(engine: str, path: Path) -> Encoder:
