@@ -12,6 +12,9 @@ from render_core.template.budget import BudgetExceededError
 
 _LEAF_CHARS: Final = 128
 _MAX_KEY_NODES: Final = 1000
+_FEW: Final = 32
+_SMALL: Final = 1 << 31
+_SMALL_CHARS: Final = 12
 _ITERABLES: Final = frozenset(
     {list, tuple, set, frozenset, type({}.keys()), type({}.values()), type({}.items())}
 )
@@ -49,8 +52,32 @@ def weigh(value: Any, max_nodes: int) -> Weight:
 
 
 def text_weight(value: Any, max_nodes: int) -> tuple[int, int]:
-    """The nodes and chars of `weigh`, for who needs no more."""
-    return _weighed(value, max_nodes)[:2]
+    """The nodes and chars of `weigh`, for who needs no more. Raises as it does."""
+    quick = _flat_weight(value) if type(value) is dict and len(value) < _FEW else None
+    return quick or _weighed(value, max_nodes)[:2]
+
+
+def _flat_weight(value: dict[Any, Any]) -> tuple[int, int] | None:
+    """Nodes and chars of what arguments of tool calls most often are; None for anything deeper."""
+    nodes, chars = 1 + 2 * len(value), 0
+    try:
+        for key, item in value.items():
+            if type(key) is not str:
+                return None
+            chars += len(key)
+            kind = type(item)
+            if kind is str:
+                chars += len(item)
+            elif kind is int and -_SMALL < item < _SMALL:
+                chars += _SMALL_CHARS
+            elif kind is list and len(item) < _FEW:
+                chars += len("".join(item))
+                nodes += len(item)
+            elif kind is not bool:
+                return None
+    except TypeError:  # an element that is no text
+        return None
+    return nodes, chars
 
 
 def _weighed(value: Any, max_nodes: int) -> tuple[int, int, int]:
