@@ -36,9 +36,6 @@ class ListLoop(LoopContext):
         item, loop = next(self._iterator)
         return item, loop
 
-    def __repr__(self) -> str:
-        return f"<LoopContext {self.index}/{self.length}>"
-
     @property
     def last(self) -> bool:
         return self.index0 + 1 == self._length
@@ -50,6 +47,10 @@ class ListLoop(LoopContext):
     @property
     def nextitem(self) -> Any:
         return self._undefined("there is no next item") if self.last else self._iterable[self.index0 + 1]
+
+
+# Errors, and a loop that is printed, name the class.
+ListLoop.__name__, ListLoop.__module__ = LoopContext.__name__, LoopContext.__module__
 
 
 def loop_over(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 DICT_ATTRIBUTES: Final = frozenset(dir(dict))
-"""Names that `obj.name` finds on a dict before its items."""
+"""Names that `obj.name` finds on a dict before its items, and `obj['name']` after them."""
 
 # What a loop tells of itself.
 _LOOP_MEMBERS: Final = frozenset(
@@ -166,8 +166,9 @@ class ShortcutCodeGenerator(CodeGenerator):
         self, operation: str, node: nodes.Expr, owner: nodes.Expr, name: str, frame: Frame
     ) -> None:
         """A member of what is most often a dict. What is missing counts as false: a condition asks no further."""
-        found = f"v.get({name!r})" if id(node) in self._conditions else f"v[{name!r}]"
-        expected = "" if id(node) in self._conditions else f" and {name!r} in v"
+        only_truth = id(node) in self._conditions and name not in DICT_ATTRIBUTES
+        found = f"v.get({name!r})" if only_truth else f"v[{name!r}]"
+        expected = "" if only_truth else f" and {name!r} in v"
         self.write(f"({found} if type(v := ")
         self.visit(owner, frame)
         self.write(f") is dict{expected} else {operation}(v, {name!r}))")
@@ -201,6 +202,6 @@ def _member(node: nodes.Expr) -> tuple[str, nodes.Expr, str] | None:
     match node:
         case nodes.Getattr(node=owner, attr=name) if name not in DICT_ATTRIBUTES:
             return "attribute", owner, name
-        case nodes.Getitem(node=owner, arg=nodes.Const(value=str() as name)):
+        case nodes.Getitem(node=owner, arg=nodes.Const(value=str() as name)) if name not in DICT_ATTRIBUTES:
             return "item", owner, name
     return None
