@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import render_core.conversation.messages as messages_module
+from render_core.conversation.content import BILLING_HEADER
 from render_core.conversation.messages import count_tool_calls, template_messages
 from render_core.conversation.roles import developer_as_system
 from render_core.errors import RenderError
 from render_core.protocol.chat import with_one_reasoning_name
+from render_core.template.content_format import ContentFormat
 
 GOLDEN = Path(__file__).parent.parent / "data" / "messages.jsonl"
 SAMPLES = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
@@ -85,3 +90,58 @@ def test_parts_of_merged_system_messages_join_with_newline() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     messages = [{"role": "user", "content": "c"}, {"role": "developer", "content": parts}]
     assert developer_as_system(messages)[0] == {"role": "system", "content": "a\nb"}
+
+
+_TEXTS = st.sampled_from(
+    ["", "a", BILLING_HEADER + "x\ny", "{}", '{"a": 1}', "[1]", "{", '{"a": 123456789012345678901}']
+)
+_ODD = st.sampled_from([None, 1, [], {}, ["a"], [{"type": "text", "text": "b"}], "user"])
+_CALLS = st.lists(
+    st.fixed_dictionaries(
+        {"id": _TEXTS | _ODD, "type": st.sampled_from(["function", "custom", None])},
+        optional={
+            "function": st.fixed_dictionaries(
+                {}, optional={"name": _TEXTS | _ODD, "arguments": _TEXTS | _ODD, "x": _ODD}
+            ),
+            "index": _ODD,
+        },
+    ),
+    max_size=3,
+)
+_MESSAGES = st.fixed_dictionaries(
+    {"role": st.sampled_from(["system", "user", "assistant", "tool", "developer", "function", "x"]) | _ODD},
+    optional={
+        "content": _TEXTS | _ODD,
+        "tool_calls": _CALLS | _ODD,
+        "tool_call_id": _TEXTS | _ODD,
+        "name": _TEXTS | _ODD,
+        "reasoning": _TEXTS | _ODD,
+    },
+)
+
+
+@settings(max_examples=1000)
+@given(_MESSAGES, st.sampled_from(["string", "openai"]))
+def test_usual_messages_are_read_as_any_other(message: dict[str, Any], content_format: ContentFormat) -> None:
+    quick = messages_module._usual_message(message, content_format)
+    if quick is not None:
+        slow = messages_module._template_message(message, "body.messages.0", content_format, "m")
+        assert json.dumps(quick) == json.dumps(slow)  # key order counts
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "system", "content": "a"},
+        {"role": "user", "content": "a"},
+        {"role": "assistant", "content": "a"},
+        {"role": "tool", "content": "a", "tool_call_id": "1"},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
+        },
+    ],
+)
+def test_messages_of_long_conversations_are_usual(message: dict[str, Any]) -> None:
+    assert messages_module._usual_message(message, "string") is not None

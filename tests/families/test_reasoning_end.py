@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,3 +41,11 @@ def test_a_scan_equals_looking_at_every_place(ids: list[int]) -> None:
         if tuple(ids[at : at + len(sequence)]) == sequence
     ]
     assert SCAN.last(ids) is (found[0] if found else None)
+
+
+@pytest.mark.parametrize("at", [0, 1, 1021, 1022, 1023, 1024, 1025, 2047, 2998])
+def test_markers_are_found_in_long_prompts_wherever_they_stand(at: int) -> None:
+    ids = [9] * at + [2, 3] + [9] * (2998 - at)
+    assert SCAN.last(ids) is Marker.END
+    assert SCAN.last([*ids, 1]) is Marker.START
+    assert SCAN.last([9] * 3000) is None
