@@ -45,21 +45,19 @@ def _usual_message(message: Any, content_format: ContentFormat) -> Message | Non
     if type(message) is not dict:
         return None
     role, content = message.get("role"), message.get("content")
-    if (
-        type(role) is not str
-        or type(content) is not str
-        or not message.keys() <= _USUAL_MEMBERS.get(role, _NONE)
-    ):
+    if type(role) is not str or not message.keys() <= _USUAL_MEMBERS.get(role, _NONE):
         return None
-    if role == "tool":
+    if content is None and role == "assistant":
+        shown: Message = {"role": role, "content": "" if content_format == "string" else []}
+    elif type(content) is not str or (role == "system" and content.startswith(BILLING_HEADER)):
+        return None
+    elif role == "tool":
         call_id = message.get("tool_call_id")
         return {"role": role, "content": content, "tool_call_id": call_id} if type(call_id) is str else None
-    if role == "system" and content.startswith(BILLING_HEADER):
-        return None
-    shown: Message = {
-        "role": role,
-        "content": content if content_format == "string" else [{"type": "text", "text": content}],
-    }
+    elif content_format == "string":
+        shown = {"role": role, "content": content}
+    else:
+        shown = {"role": role, "content": [{"type": "text", "text": content}]}
     if tool_calls := message.get("tool_calls"):
         calls = usual_tool_calls(tool_calls)
         if calls is None:

@@ -138,7 +138,7 @@ def test_usual_messages_are_read_as_any_other(message: dict[str, Any], content_f
         {"role": "tool", "content": "a", "tool_call_id": "1"},
         {
             "role": "assistant",
-            "content": "",
+            "content": None,
             "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}],
         },
     ],
