@@ -20,6 +20,13 @@ logger = logging.getLogger(__name__)
 _TYPES = {404: "NotFoundError", 405: "MethodNotAllowedError", 401: "AuthenticationError"}
 
 
+class BodyTimeoutError(RenderError):
+    """The client stopped sending before its request body was complete. The connection cannot be used again."""
+
+    status = 408
+    type = "RequestTimeoutError"
+
+
 class BodyTooLargeError(RenderError):
     """The request body is longer than this deployment takes."""
 
@@ -39,7 +46,8 @@ def error_response(
 def unauthorized() -> Response:
     """401, naming the scheme that clients of OpenAI servers use."""
     message = (
-        "An API key is required, as Authorization: Bearer KEY, as x-api-key: KEY or as the password of Basic"
+        "An API key is required, as Authorization: Bearer KEY, as x-api-key: KEY or in Basic credentials, "
+        "as user or password"
     )
     return error_response(401, _TYPES[401], message, headers={"WWW-Authenticate": "Bearer"})
 
@@ -60,7 +68,8 @@ def stopping() -> Response:
 async def on_render_error(request: Request, error: Exception) -> Response:
     """The answer to a RenderError."""
     assert isinstance(error, RenderError)
-    return error_response(error.status, error.type, error.message, error.param)
+    headers = {"Connection": "close"} if isinstance(error, BodyTimeoutError) else None
+    return error_response(error.status, error.type, error.message, error.param, headers)
 
 
 async def on_http_error(request: Request, error: Exception) -> Response:

@@ -59,6 +59,10 @@ def read_manifest(root: Path) -> Manifest:
         ConfigurationError: there is none, or it is of another format or version.
     """
     path = root / NAME
+    if not path.is_file():
+        raise ConfigurationError(
+            f"{root} is no bundle: it has no {NAME}. `render-core pack` makes one of a model."
+        )
     try:
         document = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:

@@ -154,6 +154,10 @@ class Model:
             f"{self.options.reasoning_parser or 'none'}; {self.parser_reason}",
             f"sampling defaults {dict(self.sampling_defaults)}",
         ]
+        if self.tokenizer.engine.name == "tokenizers" and self.encoder is None and not self.is_demo:
+            lines.append(
+                "no bundle: long prompts take the slow tokenizer; `render-core pack` finds a fast one"
+            )
         if self.is_demo:
             lines.insert(0, "DEMO MODEL: embedded, for trying the service; its token ids fit no real model")
         return lines

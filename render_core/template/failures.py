@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from jinja2 import TemplateError, TemplateSyntaxError
 
 from render_core.template.budget import BudgetExceededError
+
+_MAX_MESSAGE_CHARS: Final = 2000
 
 
 class TemplateFailure(Exception):  # noqa: N818 - the common name of two errors
@@ -12,12 +16,12 @@ class TemplateFailure(Exception):  # noqa: N818 - the common name of two errors
 
     Attributes:
         message: text for the client. A message written here names a limit and never quotes the conversation; a
-            template's own error message is passed on as it is.
+            template's own error message is passed on, as far as its first characters.
     """
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = message[:_MAX_MESSAGE_CHARS]
 
 
 class TemplateRejectedError(TemplateFailure):

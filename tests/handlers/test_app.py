@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from handlers import request_body
 from handlers.routes import AT_ONCE_BYTES, RENDERINGS
 from handlers.service import create_service
 from handlers.settings import Settings
@@ -380,6 +381,30 @@ def test_what_a_client_left_behind_is_not_rendered(model: Model, monkeypatch: py
 
     asyncio.run(several())
     assert rendered == [b"first", b"last"]
+
+
+def test_a_body_that_never_comes_is_given_up(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = create_service(model, Settings())
+    monkeypatch.setattr(request_body, "IDLE_SECONDS", 0.1)
+    sent: list[Any] = []
+    parts = [{"type": "http.request", "body": b"{", "more_body": True}] * 3
+
+    async def receive() -> dict[str, Any]:
+        if not parts:
+            await asyncio.Event().wait()
+        await asyncio.sleep(0.05)  # three of them take longer than the limit, none of them does
+        return parts.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": CHAT, "headers": headers, "query_string": b""}
+    asyncio.run(app(scope, receive, send))
+    assert parts == []
+    assert sent[0]["status"] == 408
+    assert (b"connection", b"close") in sent[0]["headers"]
+    assert json.loads(sent[1]["body"])["error"]["type"] == "RequestTimeoutError"
 
 
 def test_a_request_that_the_server_gives_up_gets_an_envelope(model: Model) -> None:

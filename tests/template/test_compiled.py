@@ -98,6 +98,12 @@ def test_template_that_does_not_compile_is_rejected(source: str, message: str) -
     assert caught.value.message.startswith(message)
 
 
+def test_the_message_of_a_failure_is_cut() -> None:
+    with pytest.raises(TemplateRejectedError) as failure:
+        compile_template("{{ raise_exception('x' * 5000) }}").render({}, now=NOW)
+    assert failure.value.message == "x" * 2000
+
+
 def test_failure_keeps_nothing_of_the_rendering_alive() -> None:
     with pytest.raises(TemplateFailure) as caught:
         render("{{ raise_exception('x') }}")
