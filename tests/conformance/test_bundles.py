@@ -20,7 +20,13 @@ from render_core.model.bundle import PackOptions, pack
 from render_core.model.files import read_model_files
 from render_core.model.manifest import read_manifest
 from render_core.tokenizer.cascade import CascadeEngine
+from render_core.tokenizer.certification_texts import fuzz_texts
+from render_core.tokenizer.cuts import Cuts
+from render_core.tokenizer.fast import Fastokens, loader
+from render_core.tokenizer.guard import Guard
 from render_core.tokenizer.lengths import encode_text
+from render_core.tokenizer.packed_ids import PackedIds
+from render_core.tokenizer.tokenizer import load_reference
 from tests.conformance.comparison import differences
 from tests.conformance.served import served
 from tests.conformance.test_corpus import CLOCK, DECISIONS
@@ -104,6 +110,24 @@ def test_fuzz_strings_have_the_ids_of_the_peer_with_every_engine(bundle: Bundle,
             if tokens.ids != record["python"]:
                 wrong.append(json.dumps(text)[:200])
         assert wrong == [], engine
+
+
+@needs_corpus
+@pytest.mark.parametrize("name", names())
+def test_long_texts_have_the_ids_of_the_reference_however_they_are_cut(bundle: Bundle, name: str) -> None:
+    root = bundle(name)
+    facts = read_manifest(root).document["tokenizer"]
+    if "fastokens" not in certified_engines(root) or not facts["cuts"]:
+        return
+    trips = Guard.from_manifest(facts["engines"]["fastokens"]["guard"]).trips
+    texts = [text for text in fuzz_texts(7, 2000, facts["cuts"]) if not trips(text)]
+    text = "\n".join(texts)
+    encode = loader("fastokens", facts["cuts"])(root / "tokenizer.json")
+    assert isinstance(encode, Fastokens)
+    assert len(Cuts(facts["cuts"]).pieces(text, 8)) == 8
+    ids = encode(text)
+    assert isinstance(ids, PackedIds)
+    assert ids == load_reference(facts["class"], (root / "tokenizer.json").read_bytes()).encode(text, False)
 
 
 @needs_corpus
