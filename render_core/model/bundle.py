@@ -206,6 +206,7 @@ def _certified_engines(
     cold_file: bytes | None = None
     with tempfile.TemporaryDirectory() as folder:
         for engine in (_COLD, _HOT):
+            tell(f"{engine}: certifying against the reference; this may take a minute or two")
             path = Path(folder) / _ENGINE_FILES[engine]
             try:
                 path.write_bytes(kitoken_file(serialized) if engine == _COLD else serialized)

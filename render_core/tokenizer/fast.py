@@ -14,7 +14,7 @@ from render_core.errors import ConfigurationError
 from render_core.tokenizer.cuts import Cuts
 from render_core.tokenizer.packed_ids import packer
 
-_LEAST_PACKED_CHARS: Final = 4096
+_LEAST_PACKED_CHARS: Final = 512
 _PIECE_CHARS: Final = 32 * 1024
 _MAX_PIECES: Final = 16
 
