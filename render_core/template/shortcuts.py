@@ -25,6 +25,12 @@ _LOOP_MEMBERS: Final = frozenset(
     {"index", "index0", "first", "last", "length", "revindex", "revindex0", "previtem", "nextitem"}
 )
 
+# What gives the same again, and leaves what it is given as it was: no iterator is used up.
+_PURE_FILTERS: Final = frozenset(
+    {"trim", "string", "tojson", "upper", "lower", "capitalize", "replace", "length"}
+)
+_PURE_METHODS: Final = frozenset({"strip", "lstrip", "rstrip", "split", "upper", "lower", "replace"})
+
 # Tests of a missing member that need not be asked, and their outcome.
 _OF_MISSING: Final = {"defined": False, "undefined": True, "none": False, "string": False, "mapping": False}
 
@@ -189,12 +195,36 @@ def _addends(node: nodes.Expr) -> list[nodes.Expr]:
 
 
 def _may_be_read_twice(node: nodes.Expr) -> bool:
-    """Whether an operand of `+` is a text that stands there, or is found by names alone, which changes nothing."""
+    """Whether an operand of `+` is a text that stands there, or is found by what changes nothing."""
     if isinstance(node, nodes.Const):
         return type(node.value) is str
-    while (member := _member(node)) is not None:
-        node = member[1]
-    return isinstance(node, nodes.Name)
+    return _changes_nothing(node)
+
+
+def _changes_nothing(node: nodes.Node | None) -> bool:
+    match node:
+        case nodes.Name() | nodes.Const():
+            return True
+        case nodes.Neg(node=nodes.Const()):
+            return True
+        case nodes.Getattr(node=owner):
+            return _changes_nothing(owner)
+        case nodes.Getitem(node=owner, arg=nodes.Const() | nodes.Neg() as index):
+            return _changes_nothing(owner) and _changes_nothing(index)
+        case nodes.Filter(node=owner, name=name) if name in _PURE_FILTERS:
+            return _changes_nothing(owner) and _has_constant_arguments(node)
+        case nodes.Call(node=nodes.Getattr(node=owner, attr=name)) if name in _PURE_METHODS:
+            return _changes_nothing(owner) and _has_constant_arguments(node)
+    return False
+
+
+def _has_constant_arguments(node: nodes.Filter | nodes.Call) -> bool:
+    return (
+        node.dyn_args is None
+        and node.dyn_kwargs is None
+        and all(isinstance(argument, nodes.Const) for argument in node.args)
+        and all(isinstance(argument.value, nodes.Const) for argument in node.kwargs)
+    )
 
 
 def _member(node: nodes.Expr) -> tuple[str, nodes.Expr, str] | None:

@@ -65,6 +65,16 @@ TEMPLATES = [
     "{{ 'a' + (five + five)|string + pairs.k.upper() }}",
     "{{ pairs.missing + missing.x }}",
     "{{ 'a' + (pairs.k + 'b') + ('c' + text) }}",
+    "{{ 'a' + text|trim + messages[1].content.strip() + messages[-1]['content'].split(' ')[-1] }}",
+    "{{ 'a' + five|string + pairs|tojson(indent=2) + pairs.k.replace('v', 'w') + messages[1].content | upper }}",
+    "{{ 'a' + pairs.n.strip() }}",
+    "{{ 'a' + five|trim + numbers|length }}",
+    "{{ 'a' + numbers.strip() }}",
+    "{% set ns = namespace(replace=1) %}{{ 'a' + ns.replace('a', 'b') }}",
+    "{% set c = cycler('a', 'b') %}{{ 'x' + c.next() }}{{ 'x' + c.next() + five }}",
+    "{% set j = joiner('-') %}{{ j() + 'x' }}{{ j() + 'x' }}{{ j() + 5 }}",
+    "{% set it = words|map('upper') %}{{ 'a' + it|first + 'b' }}{{ it|list }}",
+    "{% set it = words|map('upper') %}{{ 'a' + it|string|length }}",
     "{% set x %}{{ 'a' + pairs.k }}{{ 'b' + pairs.n }}{% endset %}{{ x }}",
     "{% set x %}{{ 'a' + pairs.k }}-{{ pairs.k + 'b' + text }}{{ five }}{% endset %}[{{ x }}]",
     "{% macro m(x, y='d') %}{{ 'a' + x + y }}{% endmacro %}{{ m('b') }}{{ m(pairs.k, 'e') }}{{ m(five) }}",
@@ -184,7 +194,21 @@ class _Writer:
         )
 
     def _sum(self, depth: int) -> str:
-        return " + ".join(self._expression(depth) for _ in range(self._chance.randint(2, 4)))
+        return " + ".join(self._operand(depth) for _ in range(self._chance.randint(2, 4)))
+
+    def _operand(self, depth: int) -> str:
+        endings = (
+            "",
+            "",
+            "|trim",
+            "|string",
+            "|tojson",
+            ".strip()",
+            ".split('a')[0]",
+            ".replace('a', 'b')",
+            "|first",
+        )
+        return self._expression(depth) + self._chance.choice(endings)
 
     def _logic(self, depth: int) -> str:
         operator = self._chance.choice(("and", "or", "==", "!=", "in"))
