@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The Lambda path against the server path: event to answer at several prompt sizes, initialisation, and what it costs.
 
-    bench/lambda_path.py BUNDLE
+    bench/lambda_path.py BUNDLE --python FUNCTION_PYTHON
 
 Lambda's own runtime client runs the function against a local Runtime API; `render-core serve` answers the same
 bodies over HTTP. Requests alternate, so that noise hits both alike. Milliseconds scale with the machine; ratios and
@@ -103,11 +103,11 @@ class Timings:
         self.cpu.append((cpu_seconds(pid) - cpu) * 1000)
 
 
-def start_function(model: str) -> Function:
+def start_function(model: str, python: str) -> Function:
     api = RuntimeApi()
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "awslambdaric", HANDLER],
+        [python, "-m", "awslambdaric", HANDLER],
         cwd=REPOSITORY,
         env={
             "PATH": os.environ["PATH"],
@@ -155,12 +155,12 @@ def peak_megabytes(pid: int) -> int:
     return int(found[1]) // 1024 if found else 0
 
 
-def measure_starts(model: str, number: int) -> tuple[list[float], list[float], list[float]]:
+def measure_starts(model: str, python: str, number: int) -> tuple[list[float], list[float], list[float]]:
     """Wall and CPU milliseconds of initialisations, and of the first 72K-token answer after each."""
     walls, cpus, firsts = [], [], []
     (body,) = agent_bodies.distinct(1, 72_000, seed=7)
     for _ in range(number):
-        function = start_function(model)
+        function = start_function(model, python)
         try:
             walls.append(function.init_seconds * 1000)
             cpus.append(cpu_seconds(function.process.pid) * 1000)
@@ -178,11 +178,16 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, nargs="+", default=[2_000, 72_000, 182_000])
     parser.add_argument("--requests", type=int, default=15, help="of each size on each path")
     parser.add_argument("--starts", type=int, default=5)
+    parser.add_argument(
+        "--python",
+        default=sys.executable,
+        help="for the function: one that has what infra/requirements.txt pins",
+    )
     given = parser.parse_args()
 
     # Made first: it takes so long that the server would close an idle connection meanwhile.
     bodies = {tokens: agent_bodies.distinct(given.requests, tokens) for tokens in given.tokens}
-    walls, cpus, firsts = measure_starts(given.model, given.starts)
+    walls, cpus, firsts = measure_starts(given.model, given.python, given.starts)
     print("| initialisation, median of", given.starts, "| ms |\n|---|---|")
     print(f"| wall, process start to ready | {statistics.median(walls):.0f} |")
     print(f"| CPU | {statistics.median(cpus):.0f} |")
@@ -194,7 +199,7 @@ def main() -> None:
         "| Lambda CPU ms | server CPU ms | ratio of CPU |\n" + "|---" * 7 + "|"
     )
     with ExitStack() as stack:
-        function, server = start_function(given.model), start_server(given.model)
+        function, server = start_function(given.model, given.python), start_server(given.model)
         stack.callback(function.close)
         stack.callback(server.close)
         function.invoke({})  # a ping waits for the hot engine

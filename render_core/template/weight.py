@@ -15,6 +15,7 @@ _MAX_KEY_NODES: Final = 1000
 _FEW: Final = 32
 _SMALL: Final = 1 << 31
 _SMALL_CHARS: Final = 12
+_ONLY_TEXT: Final = frozenset({str})
 _ITERABLES: Final = frozenset(
     {list, tuple, set, frozenset, type({}.keys()), type({}.values()), type({}.items())}
 )
@@ -60,23 +61,20 @@ def text_weight(value: Any, max_nodes: int) -> tuple[int, int]:
 def _flat_weight(value: dict[Any, Any]) -> tuple[int, int] | None:
     """Nodes and chars of what arguments of tool calls most often are; None for anything deeper."""
     nodes, chars = 1 + 2 * len(value), 0
-    try:
-        for key, item in value.items():
-            if type(key) is not str:
-                return None
-            chars += len(key)
-            kind = type(item)
-            if kind is str:
-                chars += len(item)
-            elif kind is int and -_SMALL < item < _SMALL:
-                chars += _SMALL_CHARS
-            elif kind is list and len(item) < _FEW:
-                chars += len("".join(item))
-                nodes += len(item)
-            elif kind is not bool:
-                return None
-    except TypeError:  # an element that is no text
-        return None
+    for key, item in value.items():
+        if type(key) is not str:
+            return None
+        chars += len(key)
+        kind = type(item)
+        if kind is str:
+            chars += len(item)
+        elif kind is int and -_SMALL < item < _SMALL:
+            chars += _SMALL_CHARS
+        elif kind is list and len(item) < _FEW and {*map(type, item)} <= _ONLY_TEXT:
+            chars += sum(map(len, item))
+            nodes += len(item)
+        elif kind is not bool:
+            return None
     return nodes, chars
 
 
@@ -94,10 +92,10 @@ def _weighed(value: Any, max_nodes: int) -> tuple[int, int, int]:
             elif kind is int:
                 chars += item.bit_length() // 3 + 2
             elif kind is dict:
-                try:
-                    chars += len("".join(item))
+                if {*map(type, item)} == _ONLY_TEXT:
+                    chars += sum(map(len, item))
                     nodes += len(item)
-                except TypeError:  # not all keys are texts
+                else:
                     parts.extend(item)
                 parts.extend(item.values())
             elif kind in _ITERABLES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from jinja2.utils import Namespace
 from markupsafe import Markup
 
 from render_core.template.budget import BudgetExceededError
-from render_core.template.weight import check_key, weigh
+from render_core.template.weight import check_key, text_weight, weigh
 
 
 @pytest.mark.parametrize(
@@ -72,3 +73,39 @@ def test_long_keys_are_refused() -> None:
         check_key(harmless)
     with pytest.raises(BudgetExceededError):
         check_key(key)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"a": "b", "c": 1, "d": True, "e": ["x", "yz"], "f": []},
+        {"a": None},
+        {"a": {"b": "c"}},
+        {"a": ["x", 1]},
+        {1: "a"},
+        {("x", "y"): "a"},
+        {"a": 2**40, "b": -(2**70)},
+        {str(number): "x" for number in range(40)},
+        {"a": ["x"] * 40},
+        [1, "a"],
+        "text",
+        7,
+    ],
+)
+def test_the_weight_of_a_text_is_that_of_its_value(value: Any) -> None:
+    nodes, chars = text_weight(value, 1000)
+    exact = weigh(value, 1000)
+    assert nodes == exact.nodes
+    assert abs(chars - exact.chars) <= 12 * nodes  # of small numbers only the digits are not counted
+
+
+def test_weighing_copies_no_text() -> None:
+    text = "x" * 1_000_000
+    tracemalloc.start()
+    try:
+        text_weight({"a": [text] * 20, text: 1}, 1000)
+        weigh({"a": [text] * 20, text: [1]}, 1000)
+        assert tracemalloc.get_traced_memory()[1] < len(text)
+    finally:
+        tracemalloc.stop()
