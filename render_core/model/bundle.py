@@ -27,7 +27,7 @@ from render_core.tokenizer.certification import Certificate, certify
 from render_core.tokenizer.certification_texts import cut_texts
 from render_core.tokenizer.cuts import holds, provable_cuts
 from render_core.tokenizer.engine import Engine
-from render_core.tokenizer.fast import encoder_to_certify, kitoken_file, loader
+from render_core.tokenizer.fast import encoder_to_certify, import_fastokens, kitoken_file, loader
 from render_core.tokenizer.guard import Guard
 from render_core.tokenizer.reference import ReferenceEngine
 from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, load_reference
@@ -182,7 +182,10 @@ def _certified(manifest: Manifest, engine: str) -> CertifiedEngine | None:
         return None
     path = manifest.path(_ENGINE_FILES[engine])
     load = loader(engine, manifest.document["tokenizer"]["cuts"])
-    return CertifiedEngine(engine, partial(load, path), Guard.from_manifest(certificate["guard"]))
+    guard = Guard.from_manifest(certificate["guard"])
+    if engine == _HOT:
+        return CertifiedEngine(engine, partial(load, path), guard, import_fastokens)
+    return CertifiedEngine(engine, partial(load, path), guard)
 
 
 def _templates(manifest: Manifest) -> dict[str, CompiledTemplate]:

@@ -32,13 +32,15 @@ class CertifiedEngine:
     """A fast engine with its certificate.
 
     Attributes:
-        load: loads it; may take long.
-        trips: whether a text is outside the domain on which it is exact.
+        load: loads it; may take long, but lets other threads of Python run.
+        guard: tells whether a text is outside the domain on which it is exact.
+        prepare: does beforehand what does not let them.
     """
 
     name: str
     load: Callable[[], Encoder]
     guard: Guard
+    prepare: Callable[[], None] = lambda: None
 
 
 _Tier = tuple[str, Encoder, Callable[[str], bool]]
@@ -155,7 +157,6 @@ class CascadeEngine:
             if self._hot is None or any(name == self._hot.name for name, _, _ in self._tiers):
                 return
             encode = self._hot.load()
-            encode("ready")  # what is built at the first call is built here
             self._tiers = (_tier(self._hot, encode), *self._tiers)
 
     def encode(self, text: str, add_special_tokens: bool) -> Sequence[int]:
@@ -190,8 +191,10 @@ class CascadeEngine:
 
     def _load_hot_logging(self, patience: float) -> None:
         self._encoded_once.wait(patience)
-        _yield_to_requests()
         try:
+            if self._hot is not None:
+                self._hot.prepare()  # at full priority: requests wait for whoever holds Python's lock
+            _yield_to_requests()
             self.load_hot()
         except Exception:  # noqa: BLE001 (whatever it is, the other engines go on answering)
             _LOG.warning("the hot tokenizer engine could not be loaded", exc_info=True)

@@ -42,6 +42,8 @@ class Fastokens:
         self._tokenizer = fastokens.Tokenizer.from_file(str(path))
         self._cuts = Cuts(cut_tokens)
         self._pack = packer()
+        # The first call builds what all use. This one lets others run meanwhile; `encode` does not.
+        self._packed("ready")
 
     def __call__(self, text: str) -> Sequence[int]:
         if self._pack is None or len(text) < _LEAST_PACKED_CHARS:
@@ -110,6 +112,12 @@ def import_kitoken() -> Any:
         threading.Thread(target=home, name="kitoken-home", daemon=True).start()
         imported.wait()
     return importlib.import_module(name)
+
+
+def import_fastokens() -> None:
+    """Import what Fastokens needs: some tens of milliseconds in which no other thread of Python runs."""
+    importlib.import_module("fastokens")
+    packer()
 
 
 LOADERS: Final[dict[str, Callable[[Path], Encoder]]] = {"fastokens": Fastokens, "kitoken": load_kitoken}
