@@ -58,11 +58,12 @@ def _usual_message(message: Any, content_format: ContentFormat) -> Message | Non
         shown = {"role": role, "content": content}
     else:
         shown = {"role": role, "content": [{"type": "text", "text": content}]}
-    if tool_calls := message.get("tool_calls"):
-        calls = usual_tool_calls(tool_calls)
+    if "tool_calls" in message:
+        calls = usual_tool_calls(message["tool_calls"])
         if calls is None:
             return None
-        shown["tool_calls"] = calls
+        if calls:
+            shown["tool_calls"] = calls
     return shown
 
 

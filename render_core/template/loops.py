@@ -9,7 +9,10 @@ from jinja2.runtime import LoopContext, Undefined
 
 
 class ListLoop(LoopContext):
-    """Jinja's LoopContext for a list that does not change meanwhile: same members, same values."""
+    """Jinja's LoopContext for a list that does not change meanwhile: same members, same values.
+
+    It does not hold the iterator that holds it: a loop that is left early is gone at once, with all it looped over.
+    """
 
     _iterable: list[Any]
     _length: int
@@ -22,19 +25,19 @@ class ListLoop(LoopContext):
         self._undefined = undefined
         self._recurse = recurse
         self.depth0 = depth0
-        self._iterator: Iterator[Any] = self._numbered()
-
-    def _numbered(self) -> Iterator[tuple[Any, ListLoop]]:
-        for index, item in enumerate(self._iterable):
-            self.index0 = index
-            yield item, self
 
     def __iter__(self) -> Iterator[tuple[Any, ListLoop]]:  # type: ignore[override]
-        return self._iterator
+        items, length = self._iterable, self._length
+        while (
+            index := self.index0 + 1
+        ) < length:  # who else iterates over the loop takes from the same elements
+            self.index0 = index
+            yield items[index], self
 
     def __next__(self) -> tuple[Any, ListLoop]:
-        item, loop = next(self._iterator)
-        return item, loop
+        for item_and_loop in self:
+            return item_and_loop
+        raise StopIteration
 
     @property
     def last(self) -> bool:

@@ -29,7 +29,6 @@ _LOOP_MEMBERS: Final = frozenset(
 _PURE_FILTERS: Final = frozenset(
     {"trim", "string", "tojson", "upper", "lower", "capitalize", "replace", "length"}
 )
-_PURE_METHODS: Final = frozenset({"strip", "lstrip", "rstrip", "split", "upper", "lower", "replace"})
 
 # Tests of a missing member that need not be asked, and their outcome.
 _OF_MISSING: Final = {"defined": False, "undefined": True, "none": False, "string": False, "mapping": False}
@@ -115,7 +114,7 @@ class ShortcutCodeGenerator(CodeGenerator):
             for text in texts:
                 self.writeline(f"yield {text}")
         else:
-            self.writeline(f"{frame.buffer}.extend(({', '.join(texts)}))")
+            self.writeline(f"{frame.buffer}.extend(({', '.join(texts)},))")
         self.outdent()
         self.writeline("else:")
         self.indent()
@@ -195,7 +194,7 @@ def _addends(node: nodes.Expr) -> list[nodes.Expr]:
 
 
 def _may_be_read_twice(node: nodes.Expr) -> bool:
-    """Whether an operand of `+` is a text that stands there, or is found by what changes nothing."""
+    """Whether an operand of `+` is a text that stands there, or is found by what changes nothing; a call may."""
     if isinstance(node, nodes.Const):
         return type(node.value) is str
     return _changes_nothing(node)
@@ -213,12 +212,10 @@ def _changes_nothing(node: nodes.Node | None) -> bool:
             return _changes_nothing(owner) and _changes_nothing(index)
         case nodes.Filter(node=owner, name=name) if name in _PURE_FILTERS:
             return _changes_nothing(owner) and _has_constant_arguments(node)
-        case nodes.Call(node=nodes.Getattr(node=owner, attr=name)) if name in _PURE_METHODS:
-            return _changes_nothing(owner) and _has_constant_arguments(node)
     return False
 
 
-def _has_constant_arguments(node: nodes.Filter | nodes.Call) -> bool:
+def _has_constant_arguments(node: nodes.Filter) -> bool:
     return (
         node.dyn_args is None
         and node.dyn_kwargs is None

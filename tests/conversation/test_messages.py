@@ -95,7 +95,7 @@ def test_parts_of_merged_system_messages_join_with_newline() -> None:
 _TEXTS = st.sampled_from(
     ["", "a", BILLING_HEADER + "x\ny", "{}", '{"a": 1}', "[1]", "{", '{"a": 123456789012345678901}']
 )
-_ODD = st.sampled_from([None, 1, [], {}, ["a"], [{"type": "text", "text": "b"}], "user"])
+_ODD = st.sampled_from([None, 0, False, 1, [], {}, ["a"], [{"type": "text", "text": "b"}], "user"])
 _CALLS = st.lists(
     st.fixed_dictionaries(
         {"id": _TEXTS | _ODD, "type": st.sampled_from(["function", "custom", None])},
@@ -127,6 +127,13 @@ def test_usual_messages_are_read_as_any_other(message: dict[str, Any], content_f
     if quick is not None:
         slow = messages_module._template_message(message, "body.messages.0", content_format, "m")
         assert json.dumps(quick) == json.dumps(slow)  # key order counts
+
+
+@pytest.mark.parametrize("content", ["x", None])
+@pytest.mark.parametrize("tool_calls", [None, 0, False, 0.0, "", {}, "a", {"a": 1}])
+def test_tool_calls_that_are_no_list_are_not_usual(content: Any, tool_calls: Any) -> None:
+    message = {"role": "assistant", "content": content, "tool_calls": tool_calls}
+    assert messages_module._usual_message(message, "string") is None
 
 
 @pytest.mark.parametrize(

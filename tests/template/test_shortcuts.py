@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import random
+import weakref
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from jinja2.runtime import LoopContext, Undefined
@@ -72,6 +75,9 @@ TEMPLATES = [
     "{{ 'a' + numbers.strip() }}",
     "{% set ns = namespace(replace=1) %}{{ 'a' + ns.replace('a', 'b') }}",
     "{% set c = cycler('a', 'b') %}{{ 'x' + c.next() }}{{ 'x' + c.next() + five }}",
+    "{% set c = cycler('a','b') %}{% set o = {'strip': c.next} %}{% set x = 'x'|safe %}{{ 'a' + o.strip() + x }}",
+    "{% set j = joiner() %}{% set o = {'strip': j} %}{% set x = 'x'|safe %}{{ j() }}{{ 'a' + o.strip() + x }}",
+    "{% macro f() %}{{ 'abc' + 'def' }}{{ 'g' + '' }}{% endmacro %}{{ f() }}{{ f()|length }}",
     "{% set j = joiner('-') %}{{ j() + 'x' }}{{ j() + 'x' }}{{ j() + 5 }}",
     "{% set it = words|map('upper') %}{{ 'a' + it|first + 'b' }}{{ it|list }}",
     "{% set it = words|map('upper') %}{{ 'a' + it|string|length }}",
@@ -250,6 +256,36 @@ def test_common_cases_are_written_out() -> None:
     assert "v.get('items')" not in code("{% if m['items'] %}x{% endif %}")
     assert "False if type(v := " in code("{{ m.a is defined }}")
     assert "yield v1" in code("{{ 'a' + m.b }}")
+
+
+def test_a_printed_sum_of_constants_is_one_piece() -> None:
+    assert (
+        ".extend(('abcd',))"
+        in translate(environment(), "{% macro m() %}{{ 'ab' + 'cd' }}{% endmacro %}").code
+    )
+
+
+def test_a_loop_that_is_left_early_keeps_nothing_alive() -> None:
+    class Item:
+        pass
+
+    items: list[Any] = [Item(), Item()]
+    seen = weakref.ref(items[0])
+    gc.disable()
+    try:
+        for _, loop in loop_over(items, Undefined):
+            assert loop.first
+            break
+        del loop, items, _
+        assert seen() is None
+    finally:
+        gc.enable()
+
+
+def test_a_loop_that_is_left_early_counts_no_longer() -> None:
+    left_early = "{% for y in range(100000)|list %}{% if loop.first %}{% break %}{% endif %}{% endfor %}"
+    source = "{% for i in range(100) %}" + left_early + "{% endfor %}ok"
+    assert outcome(source, {}) == ("text", "ok")
 
 
 def test_a_loop_over_a_list_is_jinjas_in_all_but_name() -> None:
