@@ -53,10 +53,11 @@ def main() -> int:
                 tell=lambda line, name=name: print(f"{name}: {line}", file=sys.stderr),
             )
             print(f"{name}: {time.monotonic() - started:.0f} s", file=sys.stderr)
-    print("| tokenizer | also of | kitoken | fastokens |\n|---|---|---|---|")
+    print("| tokenizer | also of | kitoken | fastokens | cuts |\n|---|---|---|---|---|")
     for name, others in twins.items():
-        engines = manifests.read_manifest(given.bundles / name).document["tokenizer"]["engines"]
-        print(f"| {name} | {', '.join(others)} | {told(engines['kitoken'])} | {told(engines['fastokens'])} |")
+        facts = manifests.read_manifest(given.bundles / name).document["tokenizer"]
+        engines = [told(facts["engines"][engine]) for engine in ("kitoken", "fastokens")]
+        print(f"| {name} | {', '.join(others)} | {' | '.join(engines)} | {len(facts['cuts'])} |")
     return 0
 
 
