@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from handlers import option_values as values
@@ -249,6 +250,8 @@ class Settings:
         positional = flags.pop("positional_model", None)
         if positional is not None and flags.setdefault("model", positional) != positional:
             raise ConfigurationError(f"two models are named: {positional} and --model {flags['model']}")
+        if "model" not in flags:
+            _check_no_model_was_swallowed(flags)
         if unknown := unknown_variables(OPTIONS, environ):
             raise ConfigurationError(f"{unknown[0]}: no such environment variable")
         return cls(
@@ -296,6 +299,16 @@ class Settings:
             template_max_chars=self.chat_template_max_chars,
             max_completion_prompts=self.max_completion_prompts,
         )
+
+
+def _check_no_model_was_swallowed(flags: Mapping[str, Any]) -> None:
+    """An option that takes several values takes a model that follows them for one more."""
+    for each in OPTIONS:
+        taken: Sequence[str] = (flags.get(each.name) or ()) if each.several else ()
+        if len(taken) > 1 and Path(taken[-1]).is_dir():
+            raise ConfigurationError(
+                f"{taken[-1]} was taken for a value of {each.flag}: name the model first"
+            )
 
 
 OPTIONS = options_of(Settings)

@@ -320,3 +320,10 @@ def test_import_is_light(module: str) -> None:
 def test_strict_tool_calling_is_switched_by_vllms_variable(text: str, enforced: bool) -> None:
     settings = Settings.from_environment({"VLLM_ENFORCE_STRICT_TOOL_CALLING": text})
     assert settings.model_options().enforce_strict_tool_calling is enforced
+
+
+def test_a_model_that_an_option_took_for_a_value_is_seen(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="taken for a value of --api-key: name the model first"):
+        Settings.from_args(["--api-key", "k", str(tmp_path)])
+    assert Settings.from_args([str(tmp_path), "--api-key", "k", "l"]).api_key == ("k", "l")
+    assert Settings.from_args(["--api-key", "k", "--model", str(tmp_path)]).model == str(tmp_path)
