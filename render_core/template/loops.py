@@ -28,9 +28,8 @@ class ListLoop(LoopContext):
 
     def __iter__(self) -> Iterator[tuple[Any, ListLoop]]:  # type: ignore[override]
         items, length = self._iterable, self._length
-        while (
-            index := self.index0 + 1
-        ) < length:  # who else iterates over the loop takes from the same elements
+        # Where it is, the loop itself knows: whoever else iterates over it takes from the same elements.
+        while (index := self.index0 + 1) < length:
             self.index0 = index
             yield items[index], self
 
