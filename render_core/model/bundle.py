@@ -27,7 +27,7 @@ from render_core.tokenizer.certification import Certificate, certify
 from render_core.tokenizer.certification_texts import cut_texts
 from render_core.tokenizer.cuts import holds, provable_cuts
 from render_core.tokenizer.engine import Engine
-from render_core.tokenizer.fast import encoder_to_certify, import_fastokens, kitoken_file, loader
+from render_core.tokenizer.fast import encoder_to_certify, imports, kitoken_file, loader
 from render_core.tokenizer.guard import Guard
 from render_core.tokenizer.reference import ReferenceEngine
 from render_core.tokenizer.tokenizer import Tokenizer, build_tokenizer, load_reference
@@ -79,7 +79,9 @@ def pack(
         TOKENIZER_CONFIG: _json(_without(files.tokenizer_config, "chat_template", "added_tokens_decoder")),
     }
     contents[TOKENIZER] = prepared.serialized
-    engines, cold_file = _certified_engines(prepared.serialized, target, tell)
+    reference = ReferenceEngine(prepared.serialized)
+    tokenizer = json.loads(prepared.serialized)
+    engines, cold_file = _certified_engines(prepared.serialized, tokenizer, reference, tell)
     if cold_file is not None:
         contents[COLD_FILE] = cold_file
     templates: dict[str, Any] = {}
@@ -100,7 +102,7 @@ def pack(
         "tokenizer": {
             **_tokenizer_facts(build_tokenizer(prepared)),
             "engines": engines,
-            "cuts": _cuts(prepared.serialized, files.templates.values()),
+            "cuts": _cuts(tokenizer, reference, files.templates.values()),
         },
         "templates": templates,
         "served_names": list(options.served_names),
@@ -183,9 +185,7 @@ def _certified(manifest: Manifest, engine: str) -> CertifiedEngine | None:
     path = manifest.path(_ENGINE_FILES[engine])
     load = loader(engine, manifest.document["tokenizer"]["cuts"])
     guard = Guard.from_manifest(certificate["guard"])
-    if engine == _HOT:
-        return CertifiedEngine(engine, partial(load, path), guard, import_fastokens)
-    return CertifiedEngine(engine, partial(load, path), guard)
+    return CertifiedEngine(engine, partial(load, path), guard, imports(engine))
 
 
 def _templates(manifest: Manifest) -> dict[str, CompiledTemplate]:
@@ -196,15 +196,17 @@ def _templates(manifest: Manifest) -> dict[str, CompiledTemplate]:
 
 
 def _certified_engines(
-    serialized: bytes, target: Path, tell: Callable[[str], None]
+    serialized: bytes, tokenizer: Mapping[str, Any], reference: Engine, tell: Callable[[str], None]
 ) -> tuple[dict[str, Any], bytes | None]:
-    """Certificates by engine, and the cold engine's file if it may be used."""
+    """Certificates by engine, and the cold engine's file if it may be used.
+
+    Args:
+        serialized, tokenizer: tokenizer.json, as bytes and as JSON values.
+    """
     import tempfile
 
-    reference = ReferenceEngine(serialized)
-    document = json.loads(serialized)
-    added = [token["content"] for token in document.get("added_tokens") or ()]
-    texts = _vocabulary_texts(document, reference)
+    added = [token["content"] for token in tokenizer.get("added_tokens") or ()]
+    texts = _vocabulary_texts(tokenizer, reference)
     engines: dict[str, Any] = {}
     cold_file: bytes | None = None
     with tempfile.TemporaryDirectory() as folder:
@@ -225,12 +227,11 @@ def _certified_engines(
     return engines, cold_file
 
 
-def _cuts(serialized: bytes, templates: Iterable[str]) -> list[str]:
+def _cuts(tokenizer: Mapping[str, Any], reference: Engine, templates: Iterable[str]) -> list[str]:
     """Added tokens before which long texts may be cut, each tried."""
-    reference = ReferenceEngine(serialized)
     return [
         token
-        for token in provable_cuts(json.loads(serialized), templates)
+        for token in provable_cuts(tokenizer, templates)
         if holds(token, cut_texts(token), lambda text: reference.encode(text, False))
     ]
 

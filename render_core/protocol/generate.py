@@ -82,7 +82,5 @@ def _plain(value: Any) -> Any:
     raise TypeError
 
 
-def _listed(value: Any) -> list[int]:
-    if isinstance(value, PackedIds):
-        return list(value)
-    raise TypeError
+def _listed(value: Any) -> Any:
+    return _plain(value).tolist()

@@ -114,13 +114,14 @@ def import_kitoken() -> Any:
     return importlib.import_module(name)
 
 
-def import_fastokens() -> None:
-    """Import what Fastokens needs: some tens of milliseconds in which no other thread of Python runs."""
+def _import_fastokens() -> None:
     importlib.import_module("fastokens")
     packer()
 
 
-LOADERS: Final[dict[str, Callable[[Path], Encoder]]] = {"fastokens": Fastokens, "kitoken": load_kitoken}
+def imports(engine: str) -> Callable[[], None]:
+    """What imports the libraries of a fast engine, holding Python's lock for some tens of milliseconds."""
+    return _import_fastokens if engine == "fastokens" else lambda: None  # the other is imported by `loader`
 
 
 def loader(engine: str, cut_tokens: Sequence[str] = ()) -> Callable[[Path], Encoder]:
@@ -132,11 +133,13 @@ def loader(engine: str, cut_tokens: Sequence[str] = ()) -> Callable[[Path], Enco
     Raises:
         ConfigurationError: no such engine.
     """
-    if engine not in LOADERS:
-        raise ConfigurationError(f"Unknown tokenizer engine {engine!r}; known are: {', '.join(LOADERS)}.")
-    if engine == "kitoken":
-        import_kitoken()  # by the caller, who may be the main thread; the loading may be done by one that ends
-    return partial(Fastokens, cut_tokens=cut_tokens) if engine == "fastokens" else LOADERS[engine]
+    match engine:
+        case "fastokens":
+            return partial(Fastokens, cut_tokens=cut_tokens)
+        case "kitoken":
+            import_kitoken()  # by the caller, who may be the main thread; the loading may be done by one that ends
+            return load_kitoken
+    raise ConfigurationError(f"Unknown tokenizer engine {engine!r}; known are: fastokens, kitoken.")
 
 
 def encoder_to_certify(engine: str, path: Path) -> Encoder:
